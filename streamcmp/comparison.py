@@ -1,0 +1,173 @@
+"""The request: what to compare, how outcomes are read and pairs are made. Frozen; needs no file.
+
+Sides are called a (the baseline, `--left`) and b (the candidate, `--right`) from here inward.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
+
+from streamcmp.errors import UsageError
+
+SideName = Literal["a", "b"]
+SIDES: tuple[SideName, SideName] = ("a", "b")
+OPTION_OF_SIDE: dict[SideName, str] = {"a": "left", "b": "right"}
+
+Missing = Literal["drop", "wrong", "error"]
+Mismatch = Literal["error", "drop", "ignore"]
+Duplicates = Literal["error", "drop"]
+Unmatched = Literal["drop", "error"]
+NullIds = Literal["drop", "error"]
+IdType = Literal["text", "int"]
+LabelType = Literal["text", "number"]
+
+ROW = "row"  # `--on row`: pair by position
+
+
+@dataclass(frozen=True, slots=True)
+class LogRequest:
+    """What the user said about one side.
+
+    `source` is a path, a glob, a folder, a list of those, or a frame. Column names left at None are detected.
+    `on` and `by`, where given, replace the comparison's names on this side, term by term.
+    """
+
+    source: Any
+    name: str | None = None
+    input_format: str | None = None
+    columns: tuple[str, ...] = ()
+    correct: str | None = None
+    prediction: str | None = None
+    label: str | None = None
+    score: str | None = None
+    on: tuple[str, ...] = ()
+    by: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """What to do with rows that cannot simply be counted (DESIGN: the ledger). The first value is the default."""
+
+    duplicates: Duplicates = "error"
+    mismatch: Mismatch = "error"
+    unmatched: Unmatched = "drop"
+    missing: Missing = "drop"
+    null_ids: NullIds = "drop"
+
+    def __post_init__(self) -> None:
+        choices = {"duplicates": Duplicates, "mismatch": Mismatch, "unmatched": Unmatched, "missing": Missing,
+                   "null_ids": NullIds}
+        for name, choice in choices.items():
+            check_choice(f"--{name.replace('_', '-')}", getattr(self, name), get_args(choice))
+
+    @classmethod
+    def strict(cls) -> Policies:
+        """`--strict`: anything that is not simply counted is an error."""
+        return cls(duplicates="error", mismatch="error", unmatched="error", missing="error", null_ids="error")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One comparison of two logs.
+
+    `on`: id columns; empty means detected; ("row",) pairs by position.
+    `by`: one tuple of column names per family; several names in one tuple are crossed.
+    `truth`: a third file with the columns id and label, or None.
+    """
+
+    a: LogRequest
+    b: LogRequest
+    on: tuple[str, ...] = ()
+    by: tuple[tuple[str, ...], ...] = ()
+    where: str | None = None
+    guards: tuple[str, ...] = ()
+    truth: Any = None
+    tolerance: float | None = None
+    threshold: float | None = None
+    id_type: IdType | None = None
+    label_type: LabelType | None = None
+    policies: Policies = field(default_factory=Policies)
+
+    def __post_init__(self) -> None:
+        for option, value, allowed in (
+            ("--id-type", self.id_type, get_args(IdType)),
+            ("--label-type", self.label_type, get_args(LabelType)),
+        ):
+            if value is not None:
+                check_choice(option, value, allowed)
+        if self.tolerance is not None and not 0 <= self.tolerance < float("inf"):
+            raise UsageError(f"--tolerance must be a finite number >= 0, not {self.tolerance}")
+        if self.threshold is not None and self.threshold != self.threshold:
+            raise UsageError("--threshold must be a number, not NaN")
+        if self.tolerance is not None and self.threshold is not None:
+            raise UsageError("--tolerance and --threshold exclude each other: one compares a prediction with a label, "
+                             "the other cuts a score")
+        for side in SIDES:
+            self._check_side(side)
+        if len(set(self.by)) != len(self.by):
+            raise UsageError("--by names the same family twice")
+
+    def _check_side(self, side: SideName) -> None:
+        log = self.log(side)
+        given = [name for name in ("correct", "prediction", "score") if getattr(log, name) is not None]
+        if len(given) > 1:
+            raise UsageError(f"the {OPTION_OF_SIDE[side]} log: name one of --correct, --prediction and --score, "
+                             f"not {' and '.join('--' + name for name in given)}")
+        if self.threshold is not None and given and given != ["score"]:
+            raise UsageError(f"--threshold goes with --score, not with --{given[0]}")
+        if self.tolerance is not None and given and given != ["prediction"]:
+            raise UsageError(f"--tolerance goes with --prediction and --label, not with --{given[0]}")
+        if log.on and len(log.on) != max(1, len(self.on)):
+            raise UsageError(f"--{OPTION_OF_SIDE[side]}-on names {len(log.on)} columns, --on {max(1, len(self.on))}")
+        if log.by and [len(term) for term in log.by] != [len(term) for term in self.by]:
+            raise UsageError(f"--{OPTION_OF_SIDE[side]}-by must name as many columns as --by, term by term")
+
+    def log(self, side: SideName) -> LogRequest:
+        """The request of one side."""
+        return self.a if side == "a" else self.b
+
+    @property
+    def by_position(self) -> bool:
+        """Whether rows pair by position (`--on row`)."""
+        return self.on == (ROW,)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What makes the counts of two tallies comparable: resolved columns and everything that acts while counting.
+
+    No paths, no names, no engine, no test. `outcome` describes each side, e.g.
+    {"a": {"kind": "correct", "correct": "correct"}, "b": {"kind": "equal", "prediction": "pred", "label": "label"}}.
+    `missing` is "exclude" or "wrong", `mismatch` "exclude" or "ignore": policies that differ only in when they
+    raise count alike.
+    """
+
+    on: tuple[str, ...]
+    id_type: str
+    outcome: dict[str, dict[str, Any]]
+    where: str | None
+    by: tuple[tuple[str, ...], ...]
+    guards: tuple[str, ...]
+    missing: str
+    mismatch: str
+    measures: tuple[str, ...] = ("cells",)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready copy."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, raw: dict[str, Any]) -> Rule:
+        """The inverse of `to_dict`, also after a trip through JSON (tuples come back as lists)."""
+        fixed = dict(raw)
+        for name in ("on", "guards", "measures"):
+            fixed[name] = tuple(fixed[name])
+        fixed["by"] = tuple(tuple(term) for term in fixed["by"])
+        return cls(**fixed)
+
+
+def check_choice(option: str, value: object, allowed: tuple[str, ...]) -> None:
+    """Raise UsageError unless `value` is one of `allowed`."""
+    if value not in allowed:
+        raise UsageError(f"{option} must be one of {', '.join(allowed)}; not {value!r}")
