@@ -27,7 +27,7 @@ $(VENV)/.dev: $(VENV)/.runtime
 	@touch $@
 
 demo: $(VENV)/.runtime  ## write two logs of 2 million rows, compare them, show truth beside estimate
-	$(BIN)/python scripts/demo.py $(ARGS)
+	$(BIN)/python -m scripts.demo $(ARGS)
 
 test: $(VENV)/.dev  ## run the tests (ARGS='-k name' to choose)
 	$(PYTEST) $(PARALLEL) -m "not slow" $(ARGS)

@@ -1,0 +1,79 @@
+"""Every command and snippet of the README runs, and every output shown there is the real one.
+
+In a ```console block a line that begins with "$ " is a command; the lines below it, if there are any, are
+what it prints. `make goldens` writes them anew.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+UPDATE = os.environ.get("STREAMCMP_UPDATE_GOLDENS") == "1"
+
+# make would start these tests again, pip would install; .ci/run does both, from a fresh clone.
+NOT_HERE = ("make ", "pip ")
+
+
+def blocks(kind: str) -> list[str]:
+    text = README.read_text(encoding="utf-8")
+    return [match[2] for match in BLOCK.finditer(text) if match[1] == kind]
+
+
+def commands(block: str) -> list[tuple[str, str]]:
+    """Split a console block into (command, output shown); the output is "" where none is shown."""
+    parts = re.split(r"^\$ (.*)\n", block, flags=re.MULTILINE)
+    assert parts[0] == "", f"a console block begins with a command, not with {parts[0]!r}"
+    return list(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def shell(command: str, folder: Path) -> str:
+    """Run a command as a reader would, in a copy of the examples, and return its standard output."""
+    here = Path(sys.executable).parent
+    env = os.environ | {"PATH": f"{here}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120", "NO_COLOR": "1"}
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"$ {command}\n{done.stdout}{done.stderr}"
+    return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    return tmp_path
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize("block", blocks("console"))
+def test_commands_golden(block: str, folder: Path) -> None:
+    real = ""
+    for command, shown in commands(block):
+        printed = shown if command.startswith(NOT_HERE) else shell(command, folder)
+        real += f"$ {command}\n" + (printed if shown else "")
+    if UPDATE:
+        README.write_text(README.read_text(encoding="utf-8").replace(block, real), encoding="utf-8")
+    else:
+        assert real == block
+
+
+@pytest.mark.parametrize("snippet", blocks("python"))
+def test_snippets(snippet: str, folder: Path) -> None:
+    subprocess.run([sys.executable, "-c", snippet], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+
+def test_both_kinds_of_block_are_found() -> None:
+    assert len(blocks("console")) >= 4
+    assert len(blocks("python")) >= 1
+
+
+def test_links_lead_somewhere() -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", README.read_text(encoding="utf-8")):
+        assert (ROOT / target).exists(), target
