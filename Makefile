@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Ruff and mypy keep quiet caches; pytest runs in as many processes as there are cores, up to 8.
+# Pytest runs in as many processes as there are cores, up to 8.
 WORKERS ?= logical
 PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(WORKERS) --maxprocesses 8

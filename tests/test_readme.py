@@ -45,6 +45,10 @@ def shell(command: str, folder: Path) -> str:
     return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
 
 
+def name(block: str) -> str:
+    return block.splitlines()[0]
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
@@ -52,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.golden
-@pytest.mark.parametrize("block", blocks("console"))
+@pytest.mark.parametrize("block", blocks("console"), ids=itertools.count())
 def test_commands_golden(block: str, folder: Path) -> None:
     real = ""
     for command, shown in commands(block):
@@ -64,7 +68,7 @@ def test_commands_golden(block: str, folder: Path) -> None:
         assert real == block
 
 
-@pytest.mark.parametrize("snippet", blocks("python"))
+@pytest.mark.parametrize("snippet", blocks("python"), ids=name)
 def test_snippets(snippet: str, folder: Path) -> None:
     subprocess.run([sys.executable, "-c", snippet], cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
