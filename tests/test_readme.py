@@ -56,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.golden
-@pytest.mark.parametrize("block", blocks("console"), ids=itertools.count())
+@pytest.mark.parametrize("block", blocks("console"), ids=name)
 def test_commands_golden(block: str, folder: Path) -> None:
     real = ""
     for command, shown in commands(block):
