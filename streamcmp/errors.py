@@ -36,16 +36,19 @@ class InternalError(StreamcmpError):
         super().__init__(f"internal error: {problem}. No result is printed; please report this.")
 
 
-class Interrupted(StreamcmpError):
-    """A signal asked the run to stop. Carries the signal's number; exit code 128 + number."""
+class Interrupted(KeyboardInterrupt):
+    """A signal asked the run to stop. Not a StreamcmpError: `except Exception` must not swallow it.
+
+    Exit code 128 + the signal's number: 130 for SIGINT, 143 for SIGTERM.
+    """
 
     def __init__(self, signal_number: int) -> None:
         super().__init__("interrupted; nothing was written")
         self.signal_number = signal_number
 
     @property
-    def process_exit_code(self) -> int:
-        """130 for SIGINT, 143 for SIGTERM."""
+    def exit_code(self) -> int:
+        """The process's exit code."""
         return 128 + self.signal_number
 
 
@@ -59,3 +62,64 @@ class UnknownColumn(UsageError):
         super().__init__(f"{where} has no column {column!r}{named}{hint}\nits columns: {', '.join(columns)}")
         self.column = column
         self.columns = tuple(columns)
+
+
+class NoColumn(UsageError):
+    """Nothing was named and nothing detected for a role (id, outcome, label) that must be filled."""
+
+    def __init__(self, role: str, *, where: str, columns: Sequence[str], tried: Sequence[str], option: str) -> None:
+        super().__init__(
+            f"{where} has no {role} column that can be recognised (looked for {', '.join(tried)}); "
+            f"name it with {option}\nits columns: {', '.join(columns)}"
+        )
+        self.columns = tuple(columns)
+
+
+class AmbiguousColumn(UsageError):
+    """Several columns fill one role equally well."""
+
+    def __init__(self, role: str, *, where: str, candidates: Sequence[str], option: str) -> None:
+        super().__init__(
+            f"{where} has several columns that could be the {role}: {', '.join(candidates)}; name one with {option}"
+        )
+        self.candidates = tuple(candidates)
+
+
+class ShardLacksColumn(UsageError):
+    """A column that is needed is in some files of a log and not in others."""
+
+    def __init__(self, column: str, *, without: str, having: str) -> None:
+        super().__init__(
+            f"{without} has no column {column!r}, which {having} of the same log has; "
+            "add it, leave the file out, or name another column"
+        )
+
+
+class TypeConflict(UsageError):
+    """Two columns that must be compared hold values of different kinds."""
+
+    def __init__(self, what: str, first: str, second: str, advice: str) -> None:
+        super().__init__(f"{what}: {first}, but {second}; {advice}")
+
+
+class UnusableType(UsageError):
+    """A column has a type that cannot serve in its role."""
+
+    def __init__(self, what: str, *, where: str, type_name: str, advice: str) -> None:
+        super().__init__(f"{where}: {what} is {type_name}; {advice}")
+
+
+class BadValue(DataError):
+    """A row holds a value that the rule does not admit. Raised at the first such row of a batch."""
+
+    def __init__(self, *, where: str, values: Sequence[tuple[str, object]], problem: str) -> None:
+        shown = " and ".join(f"{column!r} is {value!r}" for column, value in values)
+        super().__init__(f"{where}: {shown}; {problem}")
+        self.values = tuple(values)
+
+
+class EmptyLog(DataError):
+    """A log without a single row."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(f"{where} holds no rows; there is nothing to compare")

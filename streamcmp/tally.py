@@ -1,22 +1,22 @@
 """The tally: all that finalizing needs. Per family a table of slices with what was added up, plus the ledger.
 
-A tally is a value. `+` means "the tally of both sets of examples together"; `Tally.zero(rule, schemas)` changes
-nothing; nothing is mutated. Derived numbers (n, accuracies, p-values) are never stored.
+A tally is a value. `+` means "the tally of both sets of examples together", `Tally.zero()` changes nothing under it,
+and nothing is ever mutated. Derived numbers (n, accuracies, p-values) are never stored.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from streamcmp.errors import InternalError, UsageError
+from streamcmp.errors import UsageError
 from streamcmp.ledger import Ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping, Sequence
+    from os import PathLike
 
     from streamcmp.comparison import Rule
 
@@ -25,6 +25,7 @@ NOTED = ("guard_mismatch", "unscored", "slice_differs")
 COUNTERS = (*CELLS, *NOTED)
 SLICE_PREFIX = "slice."
 OVERALL = "overall"
+WHOLE = "1/1"
 
 
 def family_name(columns: Sequence[str]) -> str:
@@ -32,17 +33,41 @@ def family_name(columns: Sequence[str]) -> str:
     return ",".join(columns) or OVERALL
 
 
+def slice_columns(table: pl.DataFrame) -> list[str]:
+    """The `slice.` columns of a family's table."""
+    return [name for name in table.columns if name.startswith(SLICE_PREFIX)]
+
+
+def sorted_table(table: pl.DataFrame) -> pl.DataFrame:
+    """A family's table in its one order: slice values ascending, null last."""
+    keys = slice_columns(table)
+    return table.sort(keys, nulls_last=True, maintain_order=True) if keys else table
+
+
 @dataclass(frozen=True, slots=True)
 class Counts:
     """The counters of one slice: a view of one row of a family's table."""
 
-    both_correct: int | None
+    both_correct: int
     n_ab: int
     n_ba: int
-    both_wrong: int | None
+    both_wrong: int
     guard_mismatch: int = 0
     unscored: int = 0
     slice_differs: int = 0
+
+    @property
+    def n(self) -> int:
+        """Pairs with both outcomes."""
+        return self.both_correct + self.n_ab + self.n_ba + self.both_wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one count covered: the inputs of both sides, and which shard of their ids ("3/16"; "1/1" is all)."""
+
+    inputs: Mapping[str, Any]
+    shard: str = WHOLE
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +75,104 @@ class Tally:
     """Counts per family and slice, and the ledger.
 
     `families`: family name -> table with one row per slice, sorted by slice values (null last): the family's
-    `slice.<column>` columns, then COUNTERS as Int64. The first is `overall`, with one row and no slice columns.
+    `slice.<column>` columns, then COUNTERS as Int64. The first is `overall`: one row, no slice columns.
     A table of plain counts may hold nulls in both_correct and both_wrong and then carries a column `n`.
     `rule` is None for such tables, `ledger` too where nothing is known of it.
-    `inputs`: per side what was read (paths, sizes, rows). `covers`: which shards or parts; ("1/1",) is everything.
+    Two tallies are equal when their rules, ledgers and rows are; where the rows came from (`parts`) does not matter.
     """
 
     families: Mapping[str, pl.DataFrame]
     ledger: Ledger | None
     rule: Rule | None = None
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    covers: tuple[str, ...] = ("1/1",)
+    parts: tuple[Part, ...] = field(default=())
+
+    @classmethod
+    def zero(cls) -> Tally:
+        """The tally of no examples under any rule: `zero + t == t == t + zero`."""
+        return cls(families={}, ledger=Ledger())
+
+    def __add__(self, other: Tally) -> Tally:
+        """The tally of both sets of examples. Raises UsageError where the two cannot be added."""
+        if not self.families:
+            return other
+        if not other.families:
+            return self
+        if self.rule is None or other.rule is None or self.ledger is None or other.ledger is None:
+            raise UsageError("a plain table of counts has no rule to compare, so it cannot be merged; finalize it alone")
+        _check_same_rule(self.rule, other.rule)
+        _check_disjoint(self.parts, other.parts)
+        return Tally(
+            families={name: _add_tables(name, table, other.families[name]) for name, table in self.families.items()},
+            ledger=self.ledger + other.ledger,
+            rule=self.rule,
+            parts=tuple(sorted((*self.parts, *other.parts), key=repr)),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Tally)
+            and self.rule == other.rule
+            and self.ledger == other.ledger
+            and self.families.keys() == other.families.keys()
+            and all(table.equals(other.families[name]) for name, table in self.families.items())
+        )
+
+    __hash__ = None  # type: ignore[assignment] # holds frames
+
+    def counts(self, family: str = OVERALL) -> Iterator[tuple[dict[str, Any], Counts]]:
+        """Slice values and counters, row by row, in the table's order."""
+        table = self.families[family]
+        keys = slice_columns(table)
+        for row in table.iter_rows(named=True):
+            yield ({key.removeprefix(SLICE_PREFIX): row[key] for key in keys},
+                   Counts(*(row[name] for name in COUNTERS)))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the tally file (Parquet), atomically. Raises UsageError where the path cannot be written."""
+        from streamcmp.tally_file import save  # noqa: PLC0415 - the file format is not part of the value
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Tally:
+        """Read a tally file, or a table in its shape without a header. Raises UsageError or DataError."""
+        from streamcmp.tally_file import load  # noqa: PLC0415
+
+        return load(path)
+
+
+def _add_tables(name: str, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
+    keys = slice_columns(left)
+    if left.schema != right.schema:
+        if not left.height or not right.height:
+            return right if not left.height else left
+        raise UsageError(f"family {name}: slice types differ: {_types(left)} and {_types(right)}; "
+                         "the two tallies were counted from logs whose columns have different types")
+    both = pl.concat([left, right])
+    if not keys:
+        return both.sum()
+    return sorted_table(both.group_by(keys).agg(pl.col(*COUNTERS).sum()))
+
+
+def _types(table: pl.DataFrame) -> str:
+    return ", ".join(f"{key.removeprefix(SLICE_PREFIX)} {table.schema[key]}" for key in slice_columns(table))
+
+
+def _check_same_rule(left: Rule, right: Rule) -> None:
+    if left == right:
+        return
+    one, two = left.to_dict(), right.to_dict()
+    differing = "; ".join(f"{key} is {one[key]!r} in one and {two[key]!r} in the other" for key in one if one[key] != two[key])
+    raise UsageError(f"these tallies were counted by different rules and do not add up: {differing}")
+
+
+def _check_disjoint(left: Sequence[Part], right: Sequence[Part]) -> None:
+    for one in left:
+        for two in right:
+            if one.inputs == two.inputs and _overlap(one.shard, two.shard):
+                raise UsageError(f"two of these tallies cover the same examples (shard {one.shard} and {two.shard} of the "
+                                 "same inputs); merging them would count those twice")
+
+
+def _overlap(one: str, two: str) -> bool:
+    return one == two or one.split("/")[1] != two.split("/")[1]

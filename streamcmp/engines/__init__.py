@@ -1,0 +1,1 @@
+"""Engines: count(Comparison) -> Tally. One so far: this machine."""

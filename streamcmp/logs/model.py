@@ -98,6 +98,7 @@ class LogPair:
     inputs: Mapping[SideName, Inputs]
     codecs: tuple[FamilyCodec, ...]
     guards: tuple[str, ...]
+    id_dtype: pl.DataType  # of ID on both sides: Int64, UInt64 or String; String where there are no ids
     positional: bool  # pairs are made by position; batches may lack ID
     wide: bool  # one source holds both outcomes
     notes: tuple[str, ...]  # what was detected, one sentence each, for stderr

@@ -1,13 +1,24 @@
-"""What a pairing strategy yields."""
+"""What a pairing strategy hands over: batches of pairs, the rows that reached none, and ids worth naming."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, Literal
+
+from streamcmp.ledger import SideLedger
+from streamcmp.logs.model import OUTCOME, family_column, guard_column
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     import numpy.typing as npt
+    import polars as pl
+
+    from streamcmp.logs.model import LogPair
+
+ExampleKind = Literal["duplicate_a", "duplicate_b", "guard_mismatch", "unmatched_a", "unmatched_b"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +39,62 @@ class PairBatch:
 
     def __len__(self) -> int:
         return len(self.outcome_a)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side's payload columns, row by row: what a pair needs of it."""
+
+    outcome: npt.NDArray[np.uint8]
+    guards: Sequence[npt.NDArray[np.uint32]]
+    families: Sequence[npt.NDArray[np.uint32] | None]  # None where this side does not carry the family
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, pair: LogPair) -> Side:
+        """The payload of a canonical batch."""
+        return cls(
+            frame[OUTCOME].to_numpy(),
+            [frame[guard_column(index)].to_numpy() for index in range(len(pair.guards))],
+            [frame[name].to_numpy() if (name := family_column(index)) in frame.columns else None
+             for index in range(len(pair.codecs))],
+        )
+
+
+def make_pairs(a: Side, b: Side) -> PairBatch:
+    """Put partners side by side: row i of `a` with row i of `b`."""
+    slices, differs = [], []
+    for left, right in zip(a.families, b.families, strict=True):
+        chosen = left if left is not None else right
+        assert chosen is not None, "a family is carried by at least one side"
+        slices.append(chosen)
+        differs.append(None if left is None or right is None else left != right)
+    mismatch = None
+    for left_guard, right_guard in zip(a.guards, b.guards, strict=True):
+        unequal = left_guard != right_guard
+        mismatch = unequal if mismatch is None else mismatch | unequal
+    return PairBatch(a.outcome, b.outcome, tuple(slices), tuple(differs), mismatch)
+
+
+@dataclass
+class Unpaired:
+    """One side's rows that never reached a pair, counted as a strategy goes."""
+
+    rows: int = 0
+    filtered: int = 0
+    null_id: int = 0
+    duplicate: int = 0
+    unmatched: int = 0
+
+    def ledger(self) -> SideLedger:
+        """The part of the side's ledger that pairing decides."""
+        return SideLedger(rows=self.rows, filtered=self.filtered, null_id=self.null_id, duplicate=self.duplicate,
+                          unmatched=self.unmatched)
+
+
+@dataclass
+class Outcome:
+    """Both sides' rows that never reached a pair. Buckets add from several threads, under `lock`."""
+
+    a: Unpaired = field(default_factory=Unpaired)
+    b: Unpaired = field(default_factory=Unpaired)
+    lock: Lock = field(default_factory=Lock)

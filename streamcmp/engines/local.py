@@ -1,0 +1,74 @@
+"""The local engine: pair the logs in bounded memory and count, on this machine."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from streamcmp.accumulate import Accumulator
+from streamcmp.comparison import SIDES
+from streamcmp.errors import DataError
+from streamcmp.logs import open_pair
+from streamcmp.pairing import buckets, lockstep
+from streamcmp.pairing.batch import Outcome
+from streamcmp.pairing.examples import Examples, first_ids
+from streamcmp.pairing.plan import strategies
+from streamcmp.tally import Part, Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from streamcmp.comparison import Comparison
+    from streamcmp.logs.model import LogPair
+    from streamcmp.resources import Resources
+
+_STRATEGIES = {"lockstep": lockstep.pairs, "buckets": buckets.pairs}
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A tally, and up to five ids of each kind that an error or a note may name (they are not part of the tally)."""
+
+    tally: Tally
+    examples: Mapping[str, Sequence[str]]
+
+
+def count(comparison: Comparison, resources: Resources, on_note: Callable[[str], None] | None = None) -> Counted:
+    """Count one comparison.
+
+    `on_note` receives one sentence for each thing that was detected rather than said. Raises UsageError and DataError;
+    Interrupted when a signal arrived inside `interrupt.stoppable`.
+    """
+    pair = open_pair(comparison)
+    for note in pair.notes:
+        (on_note or _ignore)(note)
+    for name in strategies(pair, resources):
+        accumulator, outcome, examples = Accumulator(pair.rule, pair.codecs), Outcome(), Examples()
+        try:
+            for batch in _STRATEGIES[name](pair, resources, outcome, examples):
+                accumulator.add(batch)
+        except lockstep.OutOfStep:
+            continue
+        return _conclude(pair, accumulator, outcome, examples)
+    raise DataError("the two logs are not in the same order, or an id occurs twice: --strategy lockstep cannot pair them; "
+                    "leave --strategy out")
+
+
+def _conclude(pair: LogPair, accumulator: Accumulator, outcome: Outcome, examples: Examples) -> Counted:
+    for side, unpaired in zip(SIDES, (outcome.a, outcome.b), strict=True):
+        if not unpaired.rows:
+            paths = ", ".join(pair.inputs[side].paths)
+            raise DataError(f"the {'left' if side == 'a' else 'right'} log ({paths}) has no rows")
+    ledger = accumulator.ledger(outcome.a.ledger(), outcome.b.ledger())
+    ledger.verify()
+    inputs = {side: asdict(pair.inputs[side]) | {"rows": ledger.side(side).rows} for side in SIDES}
+    tally = Tally(accumulator.tables(), ledger, pair.rule, (Part(inputs),))
+    named = examples.resolve(pair)
+    if not ledger.a.matched and not pair.positional:
+        for side, log in (("a", pair.a), ("b", pair.b)):
+            named.setdefault(f"unmatched_{side}", [pair.show_id(value) for value in first_ids(log).to_list()])
+    return Counted(tally, named)
+
+
+def _ignore(_note: str) -> None:
+    pass

@@ -1,0 +1,130 @@
+"""Any ids in any order: both logs are cut into buckets by key, and partners meet within a bucket.
+
+Memory is bounded by the chunk being read and the bucket being matched; see ENGINE figures in docs/design.md.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from streamcmp import interrupt
+from streamcmp.errors import DataError
+from streamcmp.logs.model import FILTERED, ID
+from streamcmp.pairing.batch import make_pairs
+from streamcmp.pairing.matching import match
+from streamcmp.pairing.spill import CHUNK_ROWS, MAX_BUCKET_BITS, RowLayout, Spill
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from streamcmp.logs.model import CanonicalLog, LogPair
+    from streamcmp.pairing.batch import Outcome, PairBatch, Unpaired
+    from streamcmp.pairing.examples import Examples
+    from streamcmp.pairing.matching import Matched
+    from streamcmp.resources import Resources
+
+_BUCKET_ROWS = 250_000  # fits the caches; measured best between 150,000 and 300,000
+
+
+def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examples) -> Iterator[PairBatch]:
+    """Yield the pairs of one bucket after another; fill `outcome` and `examples`."""
+    layout = RowLayout(pair)
+    expected = pair.a.estimated_rows + pair.b.estimated_rows
+    bits = resources.bucket_bits
+    if bits is None:
+        bits = min(MAX_BUCKET_BITS, max(0, math.ceil(math.log2(max(1, expected / _BUCKET_ROWS)))))
+    hold = resources.memory // 8
+    _check_room(resources, expected * layout.dtype.itemsize - 2 * hold)
+    spills = [Spill(layout, bits, resources.spill_dir, hold) for _ in range(2)]
+    sides = ((pair.a, outcome.a, spills[0]), (pair.b, outcome.b, spills[1]))
+    try:
+        with ThreadPoolExecutor(min(2, resources.threads)) as pool:
+            for done in [pool.submit(_scatter, *side, resources) for side in sides]:
+                done.result()
+        with ThreadPoolExecutor(resources.threads) as pool:
+            work = _Bucket(layout, spills[0], spills[1], bits, outcome, examples)
+            yield from _ahead(pool, work, 1 << bits, resources.threads)
+    finally:
+        for spill in spills:
+            spill.close()
+
+
+def _check_room(resources: Resources, needed: int) -> None:
+    free = shutil.disk_usage(resources.spill_dir).free
+    if needed > free:
+        raise DataError(f"this comparison spills about {needed / 1e9:,.1f} GB, but {resources.spill_dir} has "
+                        f"{free / 1e9:,.1f} GB free; give a folder with more room with --spill-dir, or more --memory")
+
+
+def _scatter(log: CanonicalLog, unpaired: Unpaired, spill: Spill, resources: Resources) -> None:
+    for frame in log.batches(min(resources.chunk_rows or CHUNK_ROWS, CHUNK_ROWS)):
+        interrupt.check()
+        unpaired.rows += frame.height
+        spill.append(_without_null_ids(frame, unpaired))
+
+
+def _without_null_ids(frame: pl.DataFrame, unpaired: Unpaired) -> pl.DataFrame:
+    if not frame[ID].null_count():
+        return frame
+    unidentified = frame.filter(frame[ID].is_null())
+    filtered = int(unidentified[FILTERED].sum()) if FILTERED in frame.columns else 0
+    unpaired.filtered += filtered
+    unpaired.null_id += unidentified.height - filtered
+    return frame.filter(frame[ID].is_not_null())
+
+
+def _ahead(pool: ThreadPoolExecutor, work: _Bucket, buckets: int, threads: int) -> Iterator[PairBatch]:
+    """Results of `work` in order, with no more buckets in flight than there are threads to match them."""
+    waiting = [pool.submit(work, bucket) for bucket in range(min(threads, buckets))]
+    for bucket in range(buckets):
+        batch = waiting.pop(0).result()
+        interrupt.check()
+        if bucket + threads < buckets:
+            waiting.append(pool.submit(work, bucket + threads))
+        yield batch
+
+
+class _Bucket:
+    """Matches one bucket. Called from several threads."""
+
+    def __init__(self, layout: RowLayout, a: Spill, b: Spill, bits: int, outcome: Outcome, examples: Examples) -> None:
+        self._layout, self._a, self._b, self._bits = layout, a, b, bits
+        self._outcome, self._examples = outcome, examples
+
+    def __call__(self, bucket: int) -> PairBatch:
+        layout = self._layout
+        rows_a = self._a.size(bucket)
+        rows = np.empty(rows_a + self._b.size(bucket), layout.dtype)
+        self._a.read(bucket, rows[:rows_a])
+        self._b.read(bucket, rows[rows_a:])
+        keys = np.ascontiguousarray(rows["key"])
+        checks = np.ascontiguousarray(rows["check"]) if layout.checked else None
+        matched = match(keys, checks, layout.filtered(rows) if layout.filters else None, rows_a, self._bits)
+        batch = make_pairs(layout.side(np.take(rows, matched.pair_a), "a"), layout.side(np.take(rows, matched.pair_b), "b"))
+        self._record(matched, rows_a)
+        self._remember(matched, rows_a, keys, batch)
+        return batch
+
+    def _record(self, matched: Matched, rows_a: int) -> None:
+        for fate in ("filtered", "duplicate", "unmatched"):
+            rows = getattr(matched, fate)
+            of_a = int(np.count_nonzero(rows < rows_a))
+            with self._outcome.lock:
+                setattr(self._outcome.a, fate, getattr(self._outcome.a, fate) + of_a)
+                setattr(self._outcome.b, fate, getattr(self._outcome.b, fate) + len(rows) - of_a)
+
+    def _remember(self, matched: Matched, rows_a: int, keys: np.ndarray, batch: PairBatch) -> None:
+        dtype = self._layout.id_dtype
+        for fate in ("duplicate", "unmatched"):
+            rows = getattr(matched, fate)
+            self._examples.add_keys(f"{fate}_a", keys[rows[rows < rows_a]], dtype)
+            self._examples.add_keys(f"{fate}_b", keys[rows[rows >= rows_a]], dtype)
+        if batch.mismatch is not None:
+            self._examples.add_keys("guard_mismatch", keys[matched.pair_a[batch.mismatch]], dtype)

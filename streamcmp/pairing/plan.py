@@ -1,0 +1,24 @@
+"""Which strategies to try, in which order. Chosen from metadata; each verifies what it relies on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from streamcmp.logs.model import LogPair
+    from streamcmp.resources import Resources
+
+
+def strategies(pair: LogPair, resources: Resources) -> tuple[str, ...]:
+    """Strategy names to try until one fits.
+
+    Lockstep costs little to try: logs in another order part within the first batch. Logs whose metadata tell
+    different row counts cannot be in step.
+    """
+    if pair.positional:
+        return ("lockstep",)
+    if resources.strategy != "auto":
+        return (resources.strategy,)
+    if pair.a.rows is not None and pair.b.rows is not None and pair.a.rows != pair.b.rows:
+        return ("buckets",)
+    return ("lockstep", "buckets")

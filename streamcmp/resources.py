@@ -1,0 +1,70 @@
+"""What a run may use: memory, threads, spill. None of it changes a result."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, get_args
+
+from streamcmp.comparison import check_choice
+from streamcmp.errors import UsageError
+
+Strategy = Literal["auto", "lockstep", "buckets"]
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
+          "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+_CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """Limits of one run.
+
+    memory: bytes the run plans with. spill_dir: where bucket files go (the system's temporary folder by default);
+    they have no name there, so the system removes them with the process, however it ends.
+    chunk_rows and bucket_bits override what the plan would choose (tests do).
+    """
+
+    memory: int = field(default_factory=lambda: default_memory())
+    spill_dir: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))
+    threads: int = field(default_factory=lambda: min(4, os.cpu_count() or 1))
+    strategy: Strategy = "auto"
+    chunk_rows: int | None = None
+    bucket_bits: int | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("--strategy", self.strategy, get_args(Strategy))
+        if self.memory < 64 * 2**20:
+            raise UsageError(f"--memory must be at least 64MiB, not {self.memory:,} bytes")
+        if self.threads < 1:
+            raise UsageError(f"--threads must be at least 1, not {self.threads}")
+        if not self.spill_dir.is_dir():
+            raise UsageError(f"--spill-dir {self.spill_dir} is not a folder")
+
+
+def default_memory() -> int:
+    """Half of what the machine, or the cgroup this process is confined to, has."""
+    available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for path in _CGROUP_LIMITS:
+        try:
+            text = path.read_text().strip()
+        except OSError:
+            continue
+        if text.isdigit():
+            available = min(available, int(text))
+    return max(available // 2, 64 * 2**20)
+
+
+def parse_size(text: str) -> int:
+    """Bytes in '2GB', '512MiB', '1e9'. Decimal units are powers of 1000, binary ones of 1024."""
+    match = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([A-Za-z]*)\s*", text)
+    unit = match and _UNITS.get(match[2].upper())
+    if not match or unit is None:
+        raise UsageError(f"{text!r} is not a size; write for example 2GB or 512MiB")
+    try:
+        return int(float(match[1]) * unit)
+    except ValueError:
+        raise UsageError(f"{text!r} is not a size; write for example 2GB or 512MiB") from None
