@@ -1,0 +1,164 @@
+"""The warnings of a report: what a reader must know before believing its numbers. From the tally and results only.
+
+They hold counts and slice values, never ids, so that they do not depend on how the tally was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import polars as pl
+
+from streamcmp import stats
+from streamcmp.analysis import Analysis
+from streamcmp.comparison import OPTION_OF_SIDE, SIDES
+from streamcmp.report.model import Family, ReportWarning, slice_dicts
+from streamcmp.report.numbers import counted
+from streamcmp.report.values import shown
+from streamcmp.tally import OVERALL, Tally
+
+_SHOWN_SLICES = 3
+_SHOW_IDS = "`streamcmp run` on the logs shows ids"
+
+
+def notices(
+    tally: Tally, analysis: Analysis, families: Sequence[Family], results: pl.DataFrame
+) -> tuple[ReportWarning, ...]:
+    """The warnings of one report, in a fixed order: rows first, then slices, then numbers."""
+    return (
+        *_of_ledger(tally),
+        *_of_slices(tally),
+        *_unknown_intervals(analysis, results),
+        *_disagreements(analysis, families, results),
+    )
+
+
+def _of_ledger(tally: Tally) -> Iterator[ReportWarning]:
+    if tally.ledger is None:
+        yield ReportWarning(
+            "no_ledger", "only counts were given: which rows of the logs they leave out is not known", {}
+        )
+        yield from _of_guards(tally)
+        return
+    a, b = tally.ledger.a, tally.ledger.b
+    if a.duplicate or b.duplicate:
+        yield _per_side(
+            "duplicates",
+            a.duplicate,
+            b.duplicate,
+            "left out: their ids occur more than once on a side",
+            _SHOW_IDS,
+        )
+    yield from _of_guards(tally)
+    if a.unmatched or b.unmatched:
+        yield _per_side("unmatched", a.unmatched, b.unmatched, "left out: they have no partner", _SHOW_IDS)
+    missing = {"missing_a": a.missing, "missing_b": b.missing}
+    of_sides = f"({a.missing:,} on the left, {b.missing:,} on the right)"
+    if tally.rule is not None and tally.rule.missing == "wrong":
+        if a.missing or b.missing:
+            yield ReportWarning(
+                "missing_counted_as_wrong", f"missing outcomes were counted as wrong {of_sides}", missing
+            )
+    elif a.unscored:
+        yield ReportWarning(
+            "unscored",
+            f"{counted(a.unscored, 'pair')} left out: an outcome is missing {of_sides}",
+            {"pairs": a.unscored, **missing},
+        )
+    if a.null_id or b.null_id:
+        yield _per_side("null_ids", a.null_id, b.null_id, "left out: they have no id")
+
+
+def _per_side(code: str, a: int, b: int, what: str, more: str = "") -> ReportWarning:
+    sides = " and ".join(
+        f"{counted(count, 'row')} on the {OPTION_OF_SIDE[side]}"
+        for side, count in zip(SIDES, (a, b), strict=True)
+        if count
+    )
+    return ReportWarning(code, f"{sides} {what}" + (f"; {more}" if more else ""), {"a": a, "b": b})
+
+
+def _of_guards(tally: Tally) -> Iterator[ReportWarning]:
+    pairs = _total(tally, OVERALL, "guard_mismatch")
+    if not pairs:
+        return
+    ignored = tally.rule is not None and tally.rule.mismatch == "ignore"
+    guards = list(tally.rule.guards) if tally.rule is not None else []
+    named = f"the logs disagree on {' or '.join(map(shown, guards))}" if guards else "a guard differs"
+    fate = "counted all the same" if ignored else "left out"
+    yield ReportWarning(
+        "guard_mismatch",
+        f"{counted(pairs, 'pair')} {fate}: {named}, so the evaluation set has changed; {_SHOW_IDS}",
+        {"pairs": pairs, "treatment": "counted" if ignored else "dropped", "guards": guards},
+    )
+
+
+def _of_slices(tally: Tally) -> Iterator[ReportWarning]:
+    for family in tally.families:
+        pairs = _total(tally, family, "slice_differs") if family != OVERALL else 0
+        if pairs:
+            yield ReportWarning(
+                "slice_differs",
+                f"the logs disagree on {shown(family)} in {counted(pairs, 'pair')}; the left one's value counts",
+                {"family": family, "pairs": pairs},
+            )
+
+
+def _total(tally: Tally, family: str, counter: str) -> int:
+    table = tally.families[family]
+    return int(table[counter].sum()) if counter in table.columns else 0
+
+
+def _unknown_intervals(analysis: Analysis, results: pl.DataFrame) -> Iterator[ReportWarning]:
+    if analysis.ci not in stats.NEED_AGREEMENT:
+        return
+    unknown = results.select((pl.col("n") > 0) & pl.col("gain_low").is_null()).to_series().sum()
+    if unknown:
+        yield ReportWarning(
+            "interval_unknown",
+            f"no {analysis.ci} interval of {counted(unknown, 'result')}: it needs the counts both_correct and "
+            "both_wrong; --ci tango does not",
+            {"results": unknown},
+        )
+
+
+def _disagreements(
+    analysis: Analysis, families: Sequence[Family], results: pl.DataFrame
+) -> Iterator[ReportWarning]:
+    """Where the interval excludes 0 and the test does not, or the other way round.
+
+    Compared with the p of the slice alone, as intervals are not adjusted either; a one-sided p has no business with a
+    two-sided interval.
+    """
+    if analysis.alternative != "two-sided":
+        return
+    excludes_0 = (pl.col("gain_low") > 0) | (pl.col("gain_high") < 0)
+    disagree = pl.col("tested") & (excludes_0 != (pl.col("p") <= analysis.alpha))
+    rows = results.with_row_index("row").filter(disagree)
+    if rows.is_empty():
+        return
+    where = _where(families, rows.head(_SHOWN_SLICES))
+    names = ", ".join(
+        one["family"]
+        if not one["slice"]
+        else ", ".join(f"{key}={shown(value, 40)}" for key, value in one["slice"].items())
+        for one in where
+    )
+    rest = f" and {rows.height - len(where):,} more" if rows.height > len(where) else ""
+    yield ReportWarning(
+        "interval_and_test_disagree",
+        f"the {analysis.ci} interval of the gain and the {analysis.test} test disagree about 0 in "
+        f"{counted(rows.height, 'result')} ({names}{rest}); the verdict follows the test's adjusted p",
+        {"results": rows.height, "first": where},
+    )
+
+
+def _where(families: Sequence[Family], rows: pl.DataFrame) -> list[dict[str, Any]]:
+    """Family and slice of each row."""
+    found: list[dict[str, Any]] = []
+    by_name = {family.family: family for family in families}
+    for row in rows.iter_slices(1):
+        family = by_name[row["family"].item()]
+        found.append({"family": family.family, "slice": slice_dicts(family, row)[0]})
+    return found

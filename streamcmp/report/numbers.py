@@ -1,0 +1,86 @@
+"""Numbers as people read them: never rounded into a different statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+NOTHING = "-"  # a number that does not exist
+_SMALLEST = 2.2250738585072014e-308  # at and below it p is an upper bound, and log10 p tells the truth
+_MOST_DECIMALS = 4
+_MOST_DIGITS = 6
+
+
+def whole(count: int | None) -> str:
+    """1821 -> 1,821."""
+    return NOTHING if count is None else f"{count:,}"
+
+
+def counted(count: int, noun: str) -> str:
+    """1 -> 1 row; 1821 -> 1,821 rows."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def decimals(row: Mapping[str, Any]) -> int:
+    """How many decimals one result's percentages need: 1, or more where 1 would tell a lie.
+
+    Accuracies that differ must look different, and neither a gain nor a limit of its interval may look like 0, nor
+    both limits alike, unless they are. At most 4.
+    """
+    accuracies = (row["accuracy_a"], row["accuracy_b"])
+    limits = (row["gain_low"], row["gain_high"])
+    signed = [value for value in (row["gain"], *limits) if value]
+    for places in range(1, _MOST_DECIMALS):
+        told_apart = all(
+            None in pair or pair[0] == pair[1] or percent(pair[0], places) != percent(pair[1], places)
+            for pair in (accuracies, limits)
+        )
+        if told_apart and all(float(percent(value, places)) for value in signed):
+            return places
+    return _MOST_DECIMALS
+
+
+def percent(share: float | None, places: int = 1) -> str:
+    """0.857 -> 85.7; without the sign, and never -0.0."""
+    if share is None:
+        return NOTHING
+    text = f"{100 * share:.{places}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def points(gain: float | None, places: int = 1) -> str:
+    """A gain in percentage points, with its sign: 0.023 -> +2.3."""
+    text = percent(gain, places)
+    return f"+{text}" if gain is not None and gain > 0 and float(text) != 0 else text
+
+
+def p_value(p: float | None, log10_p: float | None, alpha: float = 0.05) -> str:
+    """A p-value: 0.0011, 1.3e-07, 1; or 10^-601.8 where no float holds it.
+
+    Two digits, and more where two would move it across alpha or make it 1.
+    """
+    if p is None or log10_p is None:
+        return NOTHING
+    if p <= _SMALLEST:
+        return f"10^{log10_p:.1f}"
+    if p == 1:
+        return "1"
+    for digits in range(2, _MOST_DIGITS):
+        rounded = float(f"{p:.{digits - 1}e}")
+        if rounded < 1 and (rounded <= alpha) == (p <= alpha):
+            return _plain(p, digits)
+    return "> 0.9999" if p > 0.9999 else _plain(p, _MOST_DIGITS)
+
+
+def _plain(p: float, digits: int) -> str:
+    if p < 1e-4:
+        return f"{p:.{digits - 1}e}"
+    return f"{p:#.{digits}g}"
+
+
+def p_equation(p: float, log10_p: float, alpha: float = 0.05) -> str:
+    """`p = 0.0011`; `p < 2.3e-308 (10^-601.8)`: to be put in a sentence."""
+    text = p_value(p, log10_p, alpha)
+    if p <= _SMALLEST:
+        return f"p < 2.3e-308 ({text})"
+    return f"p {text}" if text.startswith(">") else f"p = {text}"

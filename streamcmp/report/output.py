@@ -1,0 +1,58 @@
+"""Files that are either written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from streamcmp.errors import UsageError
+
+
+def write_atomic(path: str | Path, data: bytes) -> None:
+    """Write `data` to `path`, replacing what is there in one step.
+
+    The bytes go to a temporary name in the same folder, reach the disk, and are then renamed: a reader sees the old
+    file or the new one, and an interrupted run leaves neither half a file nor the temporary one.
+
+    Raises:
+        UsageError: the folder does not exist, `path` is a folder, or it cannot be written; names the path.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise UsageError(f"cannot write {target}: it is a folder; give a file name in it")
+    if not target.parent.is_dir():
+        raise UsageError(f"cannot write {target}: there is no folder {target.parent}; create it first")
+    # A link is written through, as any other program does; renaming over it would replace the link.
+    target = target.resolve()
+    try:
+        _write_and_rename(target, data)
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise UsageError(f"cannot write {path}: {reason[:1].lower()}{reason[1:]}") from problem
+
+
+def _write_and_rename(target: Path, data: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".tmp", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        # mkstemp makes files that only their owner reads; a report is as readable as the file it replaces.
+        Path(temporary).chmod(_mode(target))
+        Path(temporary).replace(target)
+    except BaseException:
+        with suppress(OSError):
+            Path(temporary).unlink()
+        raise
+
+
+def _mode(target: Path) -> int:
+    """The permissions of the file that is replaced, or what the umask leaves of rw-rw-rw-."""
+    with suppress(OSError):
+        return target.stat().st_mode & 0o777
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask

@@ -1,0 +1,88 @@
+"""Slice values and other people's text, as data for machines and as words for people."""
+
+from __future__ import annotations
+
+import json
+import math
+import unicodedata
+from collections.abc import Mapping, Sequence
+from datetime import date, time
+from typing import Any
+
+import polars as pl
+from rich.cells import cell_len, chop_cells
+
+NULL = "(null)"
+_ELLIPSIS = "..."
+# Characters without a shape: controls, format and direction marks, surrogates, private use, unassigned, line and
+# paragraph separators. Written out, they can neither move the cursor nor reorder or break a line.
+_SHAPELESS = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+
+
+def json_ready_values(column: pl.Series) -> list[Any]:
+    """The values of a slice column as JSON has them: dates and times as ISO text, null as None."""
+    if column.dtype.is_temporal():
+        return column.dt.to_string("iso:strict").to_list()
+    if isinstance(column.dtype, pl.String | pl.Boolean) or column.dtype.is_integer():
+        return column.to_list()
+    return [json_ready(value) for value in column.to_list()]
+
+
+def json_ready(value: Any) -> Any:
+    """`value` in terms of JSON; a number that JSON lacks, and whatever else, as text."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, Mapping):
+        return {str(key): json_ready(item) for key, item in value.items()}
+    if isinstance(value, Sequence):
+        return [json_ready(item) for item in value]
+    return str(value)
+
+
+def shown(value: Any, width: int | None = None) -> str:
+    """A JSON-ready slice value on one line for people, at most `width` cells wide.
+
+    Null is (null); text that could be taken for it, is empty, or begins or ends with a space stands in quotes.
+    """
+    if value is None:
+        return NULL
+    if isinstance(value, str):
+        text = inert(value)
+        if text in ("", NULL) or text != text.strip():
+            text = f'"{text}"'
+    else:
+        text = inert(json.dumps(value, ensure_ascii=False))
+    return text if width is None else shorten(text, width)
+
+
+def inert(text: str) -> str:
+    """`text` with every character that has no shape written as an escape, so that it stays on its line and in it."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        _escaped(character) if unicodedata.category(character) in _SHAPELESS else character
+        for character in text
+    )
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def shorten(text: str, width: int) -> str:
+    """`text` in at most `width` terminal cells. The middle goes: long names often differ at their ends only."""
+    if len(text) <= width and cell_len(text) <= width:
+        return text
+    room = max(width - len(_ELLIPSIS), 2)
+    head = chop_cells(text[:room], room - room // 3)[0]
+    # Reversed, so that what is kept of the tail is measured from its end.
+    tail = chop_cells(text[-room:][::-1], max(room // 3, 1))[0][::-1]
+    return head + _ELLIPSIS + tail
