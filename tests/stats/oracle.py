@@ -1,7 +1,7 @@
 """What the stored reference values say: 62 tables to 20 digits, and several hundred printed numbers.
 
-They were made outside this repository with mpmath at 50 digits, from the definitions; tests/data/cases.json says how
-close one must come.
+They were made outside this repository with mpmath at 50 digits, from the definitions; tests/data/cases.json
+says how close one must come.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ def column(name: str) -> npt.NDArray[np.int64]:
 
 
 def expected(quantity: str) -> list[Decimal | None]:
-    """One quantity of all tables; None where the file does not hold it (the largest tables lack the dear ones)."""
+    """One quantity of all tables; None where the file does not hold it (large tables lack the dear ones)."""
     values = (case["q"].get(quantity) for case in document()["cases"])
     return [None if value is None else Decimal(value) for value in values]
 
 
 def off_relative(computed: npt.NDArray[np.float64], quantity: str) -> float:
-    """The largest relative error over all tables; NaN must meet NaN, and p below the doubles their smallest."""
+    """The largest relative error over all tables; NaN meets NaN, and p below the doubles the smallest one."""
     worst = Decimal(0)
     for ours, truth in zip(computed.tolist(), expected(quantity), strict=True):
         if truth is None:
