@@ -59,6 +59,10 @@ class Shard(Protocol):
         """
         ...
 
+    def value(self, column: str, row: int) -> object:
+        """The raw value at a 0-based row. For messages only: it may read the shard up to that row."""
+        ...
+
 
 @dataclass(frozen=True)
 class Inputs:

@@ -1,0 +1,59 @@
+"""The log formats: one module each.
+
+A format from another package is found by the entry-point group `streamcmp.formats` (name -> a `Format`). That
+is looked up only for a name or an ending that no built-in has: to list all installed packages costs start-up
+time.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import entry_points
+
+from streamcmp.errors import UsageError
+from streamcmp.logs.formats import csv, ipc, lines, ndjson, parquet
+from streamcmp.logs.formats.base import Format
+from streamcmp.logs.formats.text import COMPRESSED_ENDINGS
+
+ENTRY_POINTS = "streamcmp.formats"
+BUILT_IN: dict[str, Format] = {
+    each.name: each for each in (parquet.FORMAT, ipc.FORMAT, csv.CSV, csv.TSV, ndjson.FORMAT, lines.FORMAT)
+}
+
+
+@cache
+def _plugins() -> dict[str, Format]:
+    points = entry_points(group=ENTRY_POINTS)
+    return {point.name: point.load() for point in points if point.name not in BUILT_IN}
+
+
+def by_name(name: str) -> Format:
+    """The format of this name.
+
+    Raises:
+        UsageError: no installed format has the name.
+    """
+    found = BUILT_IN.get(name) or _plugins().get(name)
+    if found is None:
+        raise UsageError(f"--input-format must be one of {', '.join((*BUILT_IN, *_plugins()))}; not {name!r}")
+    return found
+
+
+def has_ending(name: str, found: Format) -> bool:
+    """Whether a file's name ends as the format's files do, in any case; text formats also compressed."""
+    name = name.lower()
+    if found.text:
+        for ending in COMPRESSED_ENDINGS:
+            name = name.removesuffix(ending)
+    return name.endswith(found.endings)
+
+
+def by_ending(name: str) -> Format | None:
+    """The format whose ending a file's name has, or None."""
+    found = next((each for each in BUILT_IN.values() if has_ending(name, each)), None)
+    return found or next((each for each in _plugins().values() if has_ending(name, each)), None)
+
+
+def by_content(head: bytes) -> Format | None:
+    """The format whose signature a file begins with, or None."""
+    return next((each for each in BUILT_IN.values() if each.sniff(head)), None)

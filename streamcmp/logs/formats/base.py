@@ -1,0 +1,143 @@
+"""What all formats share: how a format is described, and the parts of a shard that do not depend on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+from polars.exceptions import PolarsError
+
+from streamcmp.logs.model import Shard
+from streamcmp.logs.stream import stream, unreadable
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One log format of the outside world.
+
+    `open` takes a file and the names given by `--columns` (only if `headerless`), checks what can be checked
+    without reading rows, and raises DataError naming the file. `sniff` tells from the first 8 bytes whether a
+    file surely is of this format; it outranks the ending. `scan` reads an object store's URI, where the
+    format can.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    open: Callable[[Path, tuple[str, ...]], Shard]
+    sniff: Callable[[bytes], bool] = lambda head: False  # noqa: ARG005 - text has no signature
+    text: bool = False  # may be compressed as a whole: .csv.gz
+    headerless: bool = False
+    scan: Callable[[str], pl.LazyFrame] | None = None
+
+
+class BaseShard:
+    """A shard that is read batch by batch. Subclasses set the fields and give `schema` and `batches`."""
+
+    label: str
+    size: int | None = None
+    rows: int | None = None
+    untyped: bool = False
+
+    def schema(self, *, complete: bool = False) -> Mapping[str, pl.DataType]:
+        """Columns and types; see `Shard`."""
+        raise NotImplementedError
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """The named columns in batches; see `Shard`."""
+        raise NotImplementedError
+
+    def lazy(self) -> pl.LazyFrame | None:
+        """None: this format has no lazy scan."""
+        return None
+
+    def value(self, column: str, row: int) -> object:
+        """The value at a 0-based row, found by walking the batches. For messages: slow on a large file."""
+        for batch in self.batches([column]):
+            if row < batch.height:
+                return batch[column][row]
+            row -= batch.height
+        return None
+
+
+class LazyShard(BaseShard):
+    """A shard that Polars scans: a Parquet or Arrow file, an object store, a frame."""
+
+    def __init__(
+        self, label: str, frame: pl.LazyFrame, *, size: int | None = None, rows: int | None = None
+    ) -> None:
+        self.label = label
+        self.size = size
+        self.rows = rows
+        self._frame = frame
+        try:
+            self._schema = dict(frame.collect_schema())
+        except (PolarsError, OSError) as error:
+            raise unreadable(label, error) from error
+
+    def schema(self, *, complete: bool = False) -> Mapping[str, pl.DataType]:  # noqa: ARG002 - metadata is complete
+        """Columns and types, from metadata."""
+        return self._schema
+
+    def lazy(self) -> pl.LazyFrame:
+        """The scan."""
+        return self._frame
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """The named columns, in batches of equal height."""
+        wanted = [name for name in dict.fromkeys(columns) if name in self._schema] or list(self._schema)[:1]
+        if not wanted:
+            return
+        for batch in stream(self._frame.select(wanted), rows=self.rows, label=self.label):
+            yield conform(batch, columns)
+
+    def value(self, column: str, row: int) -> object:
+        """The value at a 0-based row; None where the shard lacks the column."""
+        if column not in self._schema:
+            return None
+        found = self._frame.select(column).slice(row, 1).collect()
+        return found.item() if found.height else None
+
+
+def conform(batch: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """`batch` with exactly `columns`, in order, null where it lacks one; its height even without columns."""
+    if not columns:
+        return pl.DataFrame(height=batch.height)
+    lacking = [pl.lit(None).alias(name) for name in dict.fromkeys(columns) if name not in batch.columns]
+    if lacking:
+        batch = batch.with_columns(lacking)
+    return batch.select(columns)
+
+
+class WithConstants(BaseShard):
+    """A shard below `key=value` folders: keys are text columns that hide others of their name."""
+
+    def __init__(self, shard: Shard, constants: Mapping[str, str | None]) -> None:
+        self.label = shard.label
+        self.size = shard.size
+        self.rows = shard.rows
+        self.untyped = shard.untyped
+        self._shard = shard
+        self._constants = constants
+
+    def _literals(self) -> list[pl.Expr]:
+        return [pl.lit(value, dtype=pl.String).alias(key) for key, value in self._constants.items()]
+
+    def schema(self, *, complete: bool = False) -> Mapping[str, pl.DataType]:
+        """The file's columns and the constants."""
+        return {**self._shard.schema(complete=complete), **dict.fromkeys(self._constants, pl.String())}
+
+    def lazy(self) -> pl.LazyFrame | None:
+        """The file's scan with the constants, where it has one."""
+        frame = self._shard.lazy()
+        return None if frame is None else frame.with_columns(self._literals())
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """The named columns in batches; see `Shard`."""
+        for batch in self._shard.batches([name for name in columns if name not in self._constants]):
+            yield batch.with_columns(self._literals()).select(columns)
+
+    def value(self, column: str, row: int) -> object:
+        """The constant, or the file's value."""
+        return self._constants[column] if column in self._constants else self._shard.value(column, row)

@@ -1,0 +1,136 @@
+"""Python values of JSON to typed columns: exact, one type per batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+
+from streamcmp.errors import DataError
+from streamcmp.logs.formats.json_lines import kind
+from streamcmp.logs.formats.text import shorten
+
+_INT64 = range(-(2**63), 2**63)
+_INT128 = range(-(2**127), 2**127)
+_EXACT_IN_FLOAT = 2**53
+_NONE = type(None)
+
+# Builds the error for a row of the block, counted from 0, and what is wrong with it.
+At = Callable[[int, str], DataError]
+
+
+def dtype_of(values: list[Any], before: pl.DataType | None) -> pl.DataType:
+    """The type of a key with these values and the type `before` so far: that of the first not null.
+
+    Integers take the width they need, and give way to floats.
+    """
+    kinds = set(map(type, values)) - {_NONE}
+    found = before or pl.Null()
+    if kinds == {int}:
+        present = [value for value in values if value is not None]
+        values = [present[0], min(present), max(present)]
+    elif len(kinds) == 1:
+        values = [next(value for value in values if value is not None)]
+    for value in values:
+        if found not in (pl.Null, pl.Int64, pl.Int128):
+            break
+        now = _dtype(value)
+        if found == pl.Null or (now == pl.Int128 and found == pl.Int64) or now == pl.Float64:
+            found = now
+    return found
+
+
+def _dtype(value: object) -> pl.DataType:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return pl.Int64() if value in _INT64 else pl.Int128()
+    if isinstance(value, dict):
+        return pl.Struct([])
+    types = {bool: pl.Boolean(), float: pl.Float64(), str: pl.String(), list: pl.List(pl.Null())}
+    return types.get(type(value), pl.Null())
+
+
+def columns_of(names: Sequence[str], columns: list[list[Any]], at: At) -> Iterator[pl.DataFrame]:
+    """Frames of the columns, in row order: one, unless a column mixes types; then one per run of equal types.
+
+    Raises:
+        DataError: built by `at` for a value that is an object, a list, beyond 128 bits or invalid text.
+    """
+    height = len(columns[0])
+    mixed = [values for values in columns if not _homogeneous(values)]
+    cuts = [*(_run_starts(mixed, height) if mixed else [0]), height]
+    for start, end in pairwise(cuts):
+        yield pl.DataFrame(
+            [
+                _series(name, values if end - start == height else values[start:end], start, at)
+                for name, values in zip(names, columns, strict=True)
+            ]
+        )
+
+
+def _homogeneous(values: list[Any]) -> bool:
+    """Whether one column type holds all values exactly."""
+    kinds = set(map(type, values)) - {_NONE}
+    return len(kinds) <= 1 or (kinds == {int, float} and _fit_floats(values))
+
+
+def _fit_floats(values: list[Any]) -> bool:
+    return all(abs(value) < _EXACT_IN_FLOAT for value in values if type(value) is int)
+
+
+def _run_starts(columns: list[list[Any]], height: int) -> Iterator[int]:
+    """Where rows begin whose types differ from those of the rows before; null fits every type."""
+    same: list[dict[type, type | None]] = [
+        {_NONE: None, int: float if _fit_floats(values) else int} for values in columns
+    ]
+    current: list[type | None] = [None] * len(columns)
+    yield 0
+    for row in range(height):
+        types = [type(values[row]) for values in columns]
+        kinds = [as_one.get(each, each) for as_one, each in zip(same, types, strict=True)]
+        if any(new and old and new is not old for new, old in zip(kinds, current, strict=True)):
+            yield row
+            current = kinds
+        else:
+            current = [new or old for new, old in zip(kinds, current, strict=True)]
+
+
+def _series(name: str, values: list[Any], first: int, at: At) -> pl.Series:
+    """One column. `first` is the row of its first value, for messages."""
+    kinds = set(map(type, values)) - {_NONE}
+    if not kinds:
+        return pl.Series(name, values, dtype=pl.Null)
+    if kinds == {bool}:
+        return pl.Series(name, values, dtype=pl.Boolean)
+    if kinds == {str}:
+        try:
+            return pl.Series(name, values, dtype=pl.String)
+        except UnicodeEncodeError:
+            row = next(index for index, value in enumerate(values) if value and not _encodes(value))
+            text = values[row].encode(errors="replace").decode()
+            raise at(first + row, f"has invalid Unicode in column {name!r}: {shorten(text)}") from None
+    if kinds == {int}:
+        try:
+            return pl.Series(name, values, dtype=pl.Int64)
+        except (OverflowError, TypeError):
+            return _wide_integers(name, values, first, at)
+    if kinds <= {int, float}:
+        return pl.Series(name, values, dtype=pl.Float64, strict=False)
+    row = next(index for index, value in enumerate(values) if isinstance(value, (dict, list)))
+    raise at(first + row, f"holds {kind(values[row])} in column {name!r}; name a column of single values")
+
+
+def _wide_integers(name: str, values: list[Any], first: int, at: At) -> pl.Series:
+    for row, value in enumerate(values):
+        if value is not None and value not in _INT128:
+            raise at(first + row, f"has an integer beyond 128 bits in column {name!r}: {shorten(str(value))}")
+    return pl.Series(name, values, dtype=pl.Int128)
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,143 @@
+"""From what the user named - a path, a glob, a folder, a URI, a frame - to the shards of a log."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from streamcmp.errors import DataError, UsageError
+from streamcmp.logs import formats
+from streamcmp.logs.files import Found, find
+from streamcmp.logs.formats.base import Format, LazyShard, WithConstants
+from streamcmp.logs.formats.frame import open_frame
+from streamcmp.logs.model import Inputs, Shard
+
+_URI = re.compile(r"(?!file:)[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+
+
+def open_shards(
+    source: Any, *, option: str = "--left", input_format: str | None = None, columns: tuple[str, ...] = ()
+) -> list[Shard]:
+    """The shards of one log, each opened and its metadata read; no rows are.
+
+    `source`: a path (a file, a glob, a folder with all below it), a URI that Polars can scan, a Polars frame,
+    anything with an Arrow C stream that can be read again, or a list of these. Files come sorted by path,
+    those of a list in the list's order. `key=value` folders below the folder or the glob's fixed part become
+    text columns; such a column hides one of the same name in the file.
+    `option` is what messages call this log. `columns` names the columns of text files without a header.
+
+    Raises:
+        UsageError: nothing is there, it cannot be read again, or its format is unclear or mixed.
+        DataError: a file is not what its format demands: truncated, empty, corrupt.
+    """
+    forced = formats.by_name(input_format) if input_format is not None else None
+    sources = list(source) if isinstance(source, (list, tuple)) else [source]
+    if not sources:
+        raise UsageError(f"{option}: an empty list names no log")
+    parts: list[tuple[Found, Format] | Shard] = []
+    for each in sources:
+        if isinstance(each, str) and _URI.match(each):
+            parts.append(_remote(each, option, forced))
+        elif isinstance(each, (str, os.PathLike)):
+            found = _data_files(each, option, forced)
+            parts += [(file, _format_of(file, option, forced)) for file in found]
+        else:
+            label = "frame" if len(sources) == 1 else f"frame {len(parts) + 1}"
+            parts.append(open_frame(each, label, option))
+    files = [part for part in parts if isinstance(part, tuple)]
+    _check_one_format(files, option)
+    _check_different_files(files, option)
+    if columns and not (files and files[0][1].headerless):
+        what = files[0][1].name if files else "a frame"
+        raise UsageError(f"{option}: --columns names the columns of csv, tsv or lines, not of {what}")
+    return [_open(*part, columns) if isinstance(part, tuple) else part for part in parts]
+
+
+def inputs(shards: Sequence[Shard]) -> Inputs:
+    """What the shards consist of. A sum is None where one shard's part is not known."""
+    sizes = [shard.size for shard in shards]
+    rows = [shard.rows for shard in shards]
+    return Inputs(
+        paths=tuple(shard.label for shard in shards),
+        bytes=None if None in sizes else sum(size or 0 for size in sizes),
+        rows=None if None in rows else sum(count or 0 for count in rows),
+    )
+
+
+def _remote(uri: str, option: str, forced: Format | None) -> Shard:
+    """A URI, left to Polars: formats with a lazy scan only."""
+    chosen = forced or formats.by_ending(uri.partition("?")[0])
+    able = [each.name for each in formats.BUILT_IN.values() if each.scan is not None]
+    if chosen is None or chosen.scan is None:
+        what = "has no known ending" if chosen is None else f"is {chosen.name}"
+        raise UsageError(
+            f"{option}: {uri} {what}; only {' and '.join(able)} are read from a URI "
+            "(--input-format says which): copy other files here first"
+        )
+    return LazyShard(uri, chosen.scan(uri))
+
+
+def _data_files(source: str | os.PathLike[str], option: str, forced: Format | None) -> list[Found]:
+    """The files of one source, without those in a folder that are no data."""
+    found = find(source, option)
+    named = [each for each in found if each.searched is None]
+    searched = [each for each in found if each.searched is not None]
+    if forced is None:
+        data = [each for each in searched if formats.by_ending(each.path.name)]
+    else:
+        # Any visible file may be meant, e.g. *.txt as lines; but not beside files with the format's own
+        # ending.
+        data = [each for each in searched if formats.has_ending(each.path.name, forced)] or searched
+    if not named and not data:
+        names = sorted({each.path.name for each in searched})
+        seen = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "nothing at all"
+        raise UsageError(f"{option}: no data files in {os.fspath(source)}; it holds {seen}. {_choices()}")
+    return [each for each in found if each.searched is None or each in data]
+
+
+def _format_of(found: Found, option: str, forced: Format | None) -> Format:
+    """The format of a file: as the user says, as it begins, as it is called."""
+    if forced is not None:
+        return forced
+    try:
+        with found.path.open("rb") as file:
+            head = file.read(8)
+    except OSError as error:
+        raise DataError(f"{found.path}: cannot be opened: {error.strerror}") from error
+    chosen = formats.by_content(head) or formats.by_ending(found.path.name)
+    if chosen is None:
+        raise UsageError(f"{option}: the format of {found.path} is not known by its ending. {_choices()}")
+    return chosen
+
+
+def _choices() -> str:
+    return f"--input-format says what a file is: {', '.join(formats.BUILT_IN)}"
+
+
+def _check_one_format(files: Sequence[tuple[Found, Format]], option: str) -> None:
+    by_format = {chosen.name: found.path for found, chosen in reversed(files)}
+    if len(by_format) > 1:
+        kinds = "; ".join(f"{name}: {path}" for name, path in sorted(by_format.items()))
+        ending = next(iter(by_format.values())).suffix
+        raise UsageError(
+            f"{option}: files of different formats in one log ({kinds}); name those of one format, "
+            f"e.g. with a glob like '*{ending}'"
+        )
+
+
+def _check_different_files(files: Sequence[tuple[Found, Format]], option: str) -> None:
+    seen: dict[tuple[int, int], Path] = {}
+    for found, _ in files:
+        status = found.path.stat()
+        before = seen.setdefault((status.st_dev, status.st_ino), found.path)
+        if before is not found.path:
+            same = "" if before == found.path else f" (the other is {found.path})"
+            raise UsageError(f"{option}: {before} is in the log twice{same}; its rows would count twice")
+
+
+def _open(found: Found, chosen: Format, columns: tuple[str, ...]) -> Shard:
+    shard = chosen.open(found.path, columns)
+    return WithConstants(shard, found.constants) if found.constants else shard

@@ -1,0 +1,48 @@
+"""Batches of a lazy frame: the one place that knows Polars' unstable iterator."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+# Fewer row groups in flight: a quarter less memory at the same speed (measured). Read when a scan starts.
+os.environ.setdefault("POLARS_ROW_GROUP_PREFETCH_SIZE", "2")
+
+import polars as pl
+from polars.exceptions import PanicException, PolarsError
+
+from streamcmp import interrupt
+from streamcmp.errors import DataError, InternalError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CHUNK_ROWS = 131_072
+
+
+def stream(
+    frame: pl.LazyFrame, chunk_rows: int = CHUNK_ROWS, *, rows: int | None = None, label: str = "the log"
+) -> Iterator[pl.DataFrame]:
+    """The rows of `frame` in order, in batches of exactly `chunk_rows` but the last; none if empty.
+
+    `rows` is how many the metadata promised: any other number raises InternalError, because Polars ends a
+    pass in silence when a signal interrupts it. What Polars cannot read raises DataError naming `label`.
+    """
+    seen = 0
+    try:
+        for batch in frame.collect_batches(chunk_size=chunk_rows, maintain_order=True):
+            interrupt.check()
+            seen += batch.height
+            yield batch
+    except (PolarsError, PanicException, OSError) as error:
+        interrupt.check()
+        raise unreadable(label, error) from error
+    interrupt.check()
+    if rows is not None and seen != rows:
+        raise InternalError(f"{label} holds {rows:,} rows, but {seen:,} came out of the reader")
+
+
+def unreadable(label: str, error: BaseException) -> DataError:
+    """The error for a file that its own library cannot read, with the first line of what the library says."""
+    said = str(error).strip().splitlines()
+    return DataError(f"{label}: cannot be read: {said[0] if said else type(error).__name__}")
