@@ -34,7 +34,7 @@ def _check_roll_up(tally: Tally) -> None:
             if counter != "slice_differs" and parts.get(counter, total) != total:
                 _broken(
                     tally,
-                    f"{counter} of family {family} adds up to {_number(parts[counter])}, overall has {_number(total)}",
+                    f"{counter} of family {family} is {_number(parts[counter])}, of overall {_number(total)}",
                 )
     # A pair may differ in several families at once, and counts once in overall.
     differing = [parts["slice_differs"] or 0 for parts in sums.values() if "slice_differs" in parts]
@@ -42,7 +42,7 @@ def _check_roll_up(tally: Tally) -> None:
     if differing and not max(differing) <= total <= sum(differing):
         _broken(
             tally,
-            f"slice_differs of the families adds up to {', '.join(map(_number, differing))}, overall has {total:,}",
+            f"slice_differs of the families is {', '.join(map(_number, differing))}, of overall {total:,}",
         )
 
 

@@ -1,7 +1,7 @@
-"""Tally x analysis -> Report: p-values, intervals, adjustment, verdicts, warnings. Pure, and vectorised over slices.
+"""Tally x analysis -> Report: p-values, intervals, verdicts, warnings. Pure, vectorised over slices.
 
-Before a number is computed the tally must obey its laws: the ledger balances, every family adds up to overall, and
-what the ledger calls paired was counted.
+Before a number is computed the tally must obey its laws: the ledger balances, every family adds up to
+overall, and what the ledger calls paired was counted.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ def finalize(
         names: what to call a and b.
 
     Returns:
-        Report. Its results depend on the tally's counts and the analysis only. With `alternative` "better" no verdict
-        is "worse", and the other way round: that question was not asked.
+        Report. Its results depend on the tally's counts and the analysis only. With `alternative` "better" no
+        verdict is "worse", and the other way round: that question was not asked.
 
     Raises:
         InternalError: a law of the tally is broken.
         DataError: a table of counts that was not made by streamcmp does not add up.
     """
     analysis = analysis or Analysis()
+    names = (_writable(names[0]), _writable(names[1]))
     check(tally)
     parts = [_results(name, table, analysis) for name, table in tally.families.items()]
     families = tuple(_summary(name, part, analysis) for name, part in zip(tally.families, parts, strict=True))
@@ -95,7 +96,7 @@ def _shares() -> dict[str, pl.Expr]:
 
 
 def _interval(counts: pl.DataFrame, analysis: Analysis) -> dict[str, pl.Series]:
-    """The gain's limits; null where n is unknown or 0, or where the interval needs agreement cells that are not known."""
+    """The gain's limits; null where n is 0 or unknown, or the interval needs agreement cells and has none."""
     known = counts["n"].is_not_null()
     if analysis.ci in stats.NEED_AGREEMENT:
         known &= counts["both_correct"].is_not_null()
@@ -112,7 +113,7 @@ def _interval(counts: pl.DataFrame, analysis: Analysis) -> dict[str, pl.Series]:
 
 
 def _tests(counts: pl.DataFrame, enough: Bools, analysis: Analysis) -> dict[str, Any]:
-    """All p-values. The fields of single tests are two-sided; `p` is the chosen test's at the chosen alternative."""
+    """All p-values. Those named after a test are two-sided; `p` is the chosen test's and alternative's."""
     lost, won = counts["n_ab"].to_numpy(), counts["n_ba"].to_numpy()
     exact, mid = stats.exact_and_mid_p(lost, won)
     test, tail = stats.chosen(analysis.test, lost, won, analysis.alternative)
@@ -158,12 +159,19 @@ def _verdict(analysis: Analysis) -> pl.Expr:
 def _ordered(results: pl.DataFrame) -> pl.DataFrame:
     """log10_p ascending, |gain| descending, slice values ascending; null last everywhere."""
     keys = slice_columns(results)
-    return results.sort(
-        "log10_p", pl.col("gain").abs(), *keys, descending=[False, True, *(False for _ in keys)], nulls_last=True,
-        maintain_order=True,
-    )  # fmt: skip
+    by = ["log10_p", "|gain|", *keys]
+    return (
+        results.with_columns(pl.col("gain").abs().alias("|gain|"))
+        .sort(by, descending=[name == "|gain|" for name in by], nulls_last=True, maintain_order=True)
+        .drop("|gain|")
+    )
 
 
 def _nullable(values: Floats) -> pl.Series:
     """What does not exist is null, never NaN; and 0 has no sign."""
     return pl.Series(values + 0.0, dtype=pl.Float64).fill_nan(None)
+
+
+def _writable(name: str) -> str:
+    """A name made of a path may hold bytes that are no text; every format must be able to write it."""
+    return name.encode("utf-8", "backslashreplace").decode()

@@ -1,4 +1,4 @@
-"""The warnings of a report: what a reader must know before believing its numbers. From the tally and results only.
+"""The warnings of a report: what a reader must know before believing its numbers.
 
 They hold counts and slice values, never ids, so that they do not depend on how the tally was made.
 """
@@ -100,7 +100,8 @@ def _of_slices(tally: Tally) -> Iterator[ReportWarning]:
         if pairs:
             yield ReportWarning(
                 "slice_differs",
-                f"the logs disagree on {shown(family)} in {counted(pairs, 'pair')}; the left one's value counts",
+                f"the logs disagree on {shown(family)} in {counted(pairs, 'pair')}; the left log's value"
+                " counts",
                 {"family": family, "pairs": pairs},
             )
 
@@ -113,11 +114,11 @@ def _total(tally: Tally, family: str, counter: str) -> int:
 def _unknown_intervals(analysis: Analysis, results: pl.DataFrame) -> Iterator[ReportWarning]:
     if analysis.ci not in stats.NEED_AGREEMENT:
         return
-    unknown = results.select((pl.col("n") > 0) & pl.col("gain_low").is_null()).to_series().sum()
+    unknown = results.filter((pl.col("n") > 0) & pl.col("gain_low").is_null()).height
     if unknown:
         yield ReportWarning(
             "interval_unknown",
-            f"no {analysis.ci} interval of {counted(unknown, 'result')}: it needs the counts both_correct and "
+            f"no {analysis.ci} interval in {counted(unknown, 'result')}: it needs both_correct and "
             "both_wrong; --ci tango does not",
             {"results": unknown},
         )
@@ -128,8 +129,8 @@ def _disagreements(
 ) -> Iterator[ReportWarning]:
     """Where the interval excludes 0 and the test does not, or the other way round.
 
-    Compared with the p of the slice alone, as intervals are not adjusted either; a one-sided p has no business with a
-    two-sided interval.
+    Compared with the p of the slice alone, as intervals are not adjusted either; a one-sided p has no
+    business with a two-sided interval.
     """
     if analysis.alternative != "two-sided":
         return

@@ -1,4 +1,4 @@
-"""Whether a tally may be finalized under the user's policies. After the pass, so that all problems come at once."""
+"""Is a tally acceptable under the user's policies? Judged after the pass: all problems come at once."""
 
 from __future__ import annotations
 
@@ -23,17 +23,16 @@ def judge(tally: Tally, policies: Policies, examples: Examples | None = None) ->
     Args:
         tally: what was counted; one without a ledger is not judged.
         policies: what is an error.
-        examples: a few ids as text under "duplicate_a", "duplicate_b", "guard_mismatch", "unmatched_a" and
-            "unmatched_b", where the logs are at hand.
+        examples: where the logs are at hand, a few ids as text under "duplicate_a", "duplicate_b",
+            "guard_mismatch", "unmatched_a" and "unmatched_b".
 
     Raises:
-        DataError: lists every violated policy with full counts, and what to do next; likewise if no id has a partner
-            or a side has no outcome at all.
+        DataError: lists every violated policy with full counts and what to do next; likewise if no id has a
+            partner or a side has no outcome at all.
     """
     if tally.ledger is None:
         return
-    ids = examples or {}
-    ledger = tally.ledger
+    ids, ledger = examples or {}, tally.ledger
     problems = [
         *_nothing_matches(ledger, ids),
         *_duplicates(ledger, policies, ids),
@@ -44,32 +43,11 @@ def judge(tally: Tally, policies: Policies, examples: Examples | None = None) ->
     ]
     if not problems:
         return
-    if len(problems) == 1:
-        message = problems[0]
-    else:
+    message = problems[0]
+    if len(problems) > 1:
         message = f"{len(problems)} problems:\n" + "\n".join(f"- {problem}" for problem in problems)
-    countable = ledger.a.rows > 0 and ledger.b.rows > 0
-    raise DataError(message if ids or not countable else f"{message}\n{_SHOW_IDS}")
-
-
-def _of_sides(ledger: Ledger, bucket: str, noun: str = "row") -> str:
-    counts = [(getattr(ledger.side(side), bucket), OPTION_OF_SIDE[side]) for side in SIDES]
-    return " and ".join(f"{counted(count, noun)} of the {name} log" for count, name in counts if count)
-
-
-def _listed(ids: Examples, key: str) -> str:
-    return ", ".join(shorten(inert(one), _ID_WIDTH) for one in ids.get(key, ()))
-
-
-def _listed_by_side(ids: Examples, kind: str) -> str:
-    """` (left: 1, 2; right: a)`, or nothing where no ids are known."""
-    sides = [(OPTION_OF_SIDE[side], _listed(ids, f"{kind}_{side}")) for side in SIDES]
-    known = "; ".join(f"{name}: {listed}" for name, listed in sides if listed)
-    return f" ({known})" if known else ""
-
-
-def _matchless(ledger: Ledger) -> bool:
-    return not ledger.a.matched and not ledger.b.matched
+    ids_would_help = examples is None and ledger.a.rows > 0 and ledger.b.rows > 0
+    raise DataError(f"{message}\n{_SHOW_IDS}" if ids_would_help else message)
 
 
 def _nothing_matches(ledger: Ledger, ids: Examples) -> Iterator[str]:
@@ -82,12 +60,16 @@ def _nothing_matches(ledger: Ledger, ids: Examples) -> Iterator[str]:
         a, b = ledger.a.unmatched, ledger.b.unmatched
         other = "" if a == b else f" (the right log has {b:,})"
         yield (
-            f"0 of {a:,} ids match{other}: no id of the left log occurs in the right one"
+            f"0 of {a:,} ids match{other}: no id of the left log occurs in the right log"
             f"{_listed_by_side(ids, 'unmatched')}. Name the columns that identify an example with --on, or "
-            "--left-on and --right-on where they are called differently."
+            "with --left-on and --right-on where the logs call them differently."
         )
     elif not (ledger.a.duplicate or ledger.b.duplicate):
         yield f"no pair is left: {_fate(ledger.a)} on the left, {_fate(ledger.b)} on the right."
+
+
+def _matchless(ledger: Ledger) -> bool:
+    return not ledger.a.matched and not ledger.b.matched
 
 
 def _unusable(side: SideName, one: SideLedger) -> str | None:
@@ -95,51 +77,43 @@ def _unusable(side: SideName, one: SideLedger) -> str | None:
     if not one.rows:
         return f"the {name} log has no rows."
     if one.filtered == one.rows:
-        return (
-            f"--where leaves none of the {counted(one.rows, 'row')} of the {name} log. Check its condition."
-        )
+        return f"--where leaves none of {counted(one.rows, 'row')} of the {name} log. Check its condition."
     if one.null_id and one.null_id + one.filtered == one.rows:
-        return f"no row of the {name} log has an id ({one.null_id:,} are null or NaN). Name another column with --on."
+        return (
+            f"no row of the {name} log has an id: {one.null_id:,} are null or NaN. "
+            "Name the columns that identify an example with --on."
+        )
     return None
 
 
 def _fate(one: SideLedger) -> str:
-    buckets = {
-        "filtered": one.filtered,
-        "without id": one.null_id,
-        "duplicate": one.duplicate,
-        "unmatched": one.unmatched,
-    }
+    buckets = {"filtered": one.filtered, "without id": one.null_id, "without partner": one.unmatched}
     return ", ".join(f"{count:,} {name}" for name, count in buckets.items() if count) or "no rows"
 
 
 def _duplicates(ledger: Ledger, policies: Policies, ids: Examples) -> Iterator[str]:
-    dropped = ledger.a.duplicate or ledger.b.duplicate
-    if dropped and (policies.duplicates == "error" or (_matchless(ledger) and not _partnerless(ledger))):
-        repeated = _listed_by_side(ids, "duplicate")
+    # Dropped duplicates are no error, unless they are why nothing is left.
+    explained = ledger.a.unmatched and ledger.b.unmatched
+    fatal = policies.duplicates == "error" or (_matchless(ledger) and not explained)
+    if fatal and (ledger.a.duplicate or ledger.b.duplicate):
         yield (
-            f"{_of_sides(ledger, 'duplicate')} have an id that occurs more than once on a side{repeated}. If another "
-            "column tells these rows apart (a task, a filter, an epoch), add it to --on; --duplicates drop leaves all "
-            "of them out."
+            f"duplicate ids: {_of_sides(ledger, 'duplicate')}{_listed_by_side(ids, 'duplicate')}. If another "
+            "column tells these rows apart (a task, a filter, an epoch), add it to --on. --duplicates drop "
+            "leaves out every row of an id that occurs more than once on a side."
         )
 
 
-def _partnerless(ledger: Ledger) -> bool:
-    """Whether unmatched rows already explain why nothing matches."""
-    return bool(ledger.a.unmatched and ledger.b.unmatched)
-
-
 def _mismatches(tally: Tally, policies: Policies, ids: Examples) -> Iterator[str]:
-    assert tally.ledger is not None
-    pairs = tally.ledger.a.guard_mismatch
+    pairs = tally.ledger.a.guard_mismatch if tally.ledger is not None else 0
     if not pairs or policies.mismatch != "error":
         return
     guards = tally.rule.guards if tally.rule is not None else ()
-    named = f"a guard ({', '.join(map(inert, guards))})" if guards else "a guard"
+    named = ", ".join(map(inert, guards)) or "a guard"
     listed = _listed(ids, "guard_mismatch")
+    shown = f" (ids: {listed})" if listed else ""
     yield (
-        f"in {counted(pairs, 'pair')} {named} differs between the logs{f' (ids: {listed})' if listed else ''}: they were "
-        "not made from the same evaluation set. --mismatch drop leaves these pairs out, --mismatch ignore counts them."
+        f"{named} differs between the logs in {counted(pairs, 'pair')}{shown}: the evaluation set has "
+        "changed. --mismatch drop leaves such pairs out, --mismatch ignore counts them."
     )
 
 
@@ -150,7 +124,7 @@ def _unmatched(ledger: Ledger, policies: Policies, ids: Examples) -> Iterator[st
         and (ledger.a.unmatched or ledger.b.unmatched)
     ):
         yield (
-            f"{_of_sides(ledger, 'unmatched')} have no partner{_listed_by_side(ids, 'unmatched')}. "
+            f"ids without a partner: {_of_sides(ledger, 'unmatched')}{_listed_by_side(ids, 'unmatched')}. "
             "--unmatched drop leaves them out."
         )
 
@@ -158,20 +132,34 @@ def _unmatched(ledger: Ledger, policies: Policies, ids: Examples) -> Iterator[st
 def _missing(ledger: Ledger, policies: Policies) -> Iterator[str]:
     silent = [side for side in SIDES if 0 < ledger.side(side).matched == ledger.side(side).missing]
     for side in silent:
+        rows = counted(ledger.side(side).matched, "matched row")
         yield (
-            f"the {OPTION_OF_SIDE[side]} log has no outcome in any of {counted(ledger.side(side).matched, 'matched row')}. "
-            "Is it the right column? --correct, or --prediction and --label, name another."
+            f"the {OPTION_OF_SIDE[side]} log has no outcome at all: it is missing in all of {rows}. Is it "
+            "the right column? --correct, or --prediction and --label, name another."
         )
     if policies.missing == "error" and not silent and (ledger.a.missing or ledger.b.missing):
         yield (
-            f"{_of_sides(ledger, 'missing', 'outcome')} are missing. --missing drop leaves such pairs out, "
+            f"missing outcomes: {_of_sides(ledger, 'missing')}. --missing drop leaves such pairs out, "
             "--missing wrong counts a missing outcome as wrong."
         )
 
 
 def _null_ids(ledger: Ledger, policies: Policies) -> Iterator[str]:
     if policies.null_ids == "error" and (ledger.a.null_id or ledger.b.null_id):
-        yield (
-            f"{_of_sides(ledger, 'null_id')} have no id (null or NaN). --null-ids drop leaves them out; under --strict, "
-            "give them ids first."
-        )
+        yield f"no id (null or NaN): {_of_sides(ledger, 'null_id')}. --null-ids drop leaves them out."
+
+
+def _of_sides(ledger: Ledger, bucket: str) -> str:
+    counts = [(getattr(ledger.side(side), bucket), OPTION_OF_SIDE[side]) for side in SIDES]
+    return " and ".join(f"{counted(count, 'row')} of the {name} log" for count, name in counts if count)
+
+
+def _listed(ids: Examples, key: str) -> str:
+    return ", ".join(shorten(inert(one), _ID_WIDTH) for one in ids.get(key, ()))
+
+
+def _listed_by_side(ids: Examples, kind: str) -> str:
+    """` (left: 1, 2; right: a)`, or nothing where no ids are known."""
+    sides = [(OPTION_OF_SIDE[side], _listed(ids, f"{kind}_{side}")) for side in SIDES]
+    known = "; ".join(f"{name}: {listed}" for name, listed in sides if listed)
+    return f" ({known})" if known else ""

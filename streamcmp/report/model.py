@@ -48,7 +48,7 @@ VERDICTS = ("better", "worse", "inconclusive", "untested")
 
 @dataclass(frozen=True, slots=True)
 class ReportWarning:
-    """Something a reader must know before believing the numbers. `details` holds the counts that `message` tells."""
+    """What a reader must know before believing the numbers. `details` holds the counts in `message`."""
 
     code: str
     message: str
@@ -61,7 +61,7 @@ class ReportWarning:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One family's summary: the columns that cut it, its slices, how many were tested (m) and the adjustment."""
+    """One family: the columns that cut it, its slices, how many were tested (m) and the adjustment."""
 
     family: str
     columns: tuple[str, ...]
@@ -79,8 +79,9 @@ class Family:
 class Report:
     """What `finalize` returns.
 
-    `results`: one row per slice in reading order: `family`, the `slice.<column>` columns of all families (a column
-    that is not the family's own is null), then the fields of RESULT_FIELDS. Values that do not exist are null.
+    `results`: one row per slice in reading order: `family`, the `slice.<column>` columns of all families (a
+    column that is not the family's own is null), then the fields of RESULT_FIELDS. Values that do not exist
+    are null.
     `names`: the models' names, (a, b). `ledger` is None where only counts were given.
     `comparison`: names, rule and analysis, JSON-ready.
     """
@@ -111,13 +112,13 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """The report as plain values, as `json.loads` of the JSON report gives it.
 
-        Slice values keep their type where JSON has it; dates and times are ISO text; what JSON lacks (NaN, decimals,
-        bytes) is text. Raises nothing.
+        Slice values keep their type where JSON has it; dates and times are ISO text; what JSON lacks (NaN,
+        decimals, bytes) is text. Raises nothing.
         """
         return {**self.frame_dict(), "results": list(self.result_dicts())}
 
     def frame_dict(self) -> dict[str, Any]:
-        """`to_dict` in its order, with `results` left empty: what the formats with a table of their own add to it."""
+        """`to_dict` without results: for the formats that write these their own way."""
         return {
             "schema_version": SCHEMA_VERSION,
             "streamcmp": __version__,

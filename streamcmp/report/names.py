@@ -29,7 +29,8 @@ def distinguish(path_a: str, path_b: str) -> tuple[str, str]:
     """The shortest part of each path that tells the two apart.
 
     The last part in which they differ: cnn.csv and lstm.csv are cnn and lstm; a/x/preds.parquet and
-    a/y/preds.parquet are x and y. One file twice, or paths that differ in their endings only, are left and right.
+    a/y/preds.parquet are x and y. One file twice, or paths that differ in their endings only, are left and
+    right.
     """
     parts_a, parts_b = _parts(path_a), _parts(path_b)
     # From the right: two runs of one script share file names, and their folders tell them apart.

@@ -24,8 +24,8 @@ def counted(count: int, noun: str) -> str:
 def decimals(row: Mapping[str, Any]) -> int:
     """How many decimals one result's percentages need: 1, or more where 1 would tell a lie.
 
-    Accuracies that differ must look different, and neither a gain nor a limit of its interval may look like 0, nor
-    both limits alike, unless they are. At most 4.
+    Accuracies that differ must look different, and neither a gain nor a limit of its interval may look like
+    0, nor both limits alike, unless they are. At most 4.
     """
     accuracies = (row["accuracy_a"], row["accuracy_b"])
     limits = (row["gain_low"], row["gain_high"])

@@ -13,8 +13,8 @@ from streamcmp.errors import UsageError
 def write_atomic(path: str | Path, data: bytes) -> None:
     """Write `data` to `path`, replacing what is there in one step.
 
-    The bytes go to a temporary name in the same folder, reach the disk, and are then renamed: a reader sees the old
-    file or the new one, and an interrupted run leaves neither half a file nor the temporary one.
+    The bytes go to a temporary name in the same folder, reach the disk, and are then renamed: a reader sees
+    the old file or the new one, and an interrupted run leaves neither half a file nor the temporary one.
 
     Raises:
         UsageError: the folder does not exist, `path` is a folder, or it cannot be written; names the path.

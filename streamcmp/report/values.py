@@ -14,8 +14,8 @@ from rich.cells import cell_len, chop_cells
 
 NULL = "(null)"
 _ELLIPSIS = "..."
-# Characters without a shape: controls, format and direction marks, surrogates, private use, unassigned, line and
-# paragraph separators. Written out, they can neither move the cursor nor reorder or break a line.
+# Characters without a shape: controls, format and direction marks, surrogates, private use, unassigned, line
+# and paragraph separators. Written out, they can neither move the cursor nor reorder or break a line.
 _SHAPELESS = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
 
 
@@ -50,7 +50,8 @@ def json_ready(value: Any) -> Any:
 def shown(value: Any, width: int | None = None) -> str:
     """A JSON-ready slice value on one line for people, at most `width` cells wide.
 
-    Null is (null); text that could be taken for it, is empty, or begins or ends with a space stands in quotes.
+    Null is (null); text that could be taken for it, is empty, or begins or ends with a space stands in
+    quotes.
     """
     if value is None:
         return NULL
@@ -64,7 +65,7 @@ def shown(value: Any, width: int | None = None) -> str:
 
 
 def inert(text: str) -> str:
-    """`text` with every character that has no shape written as an escape, so that it stays on its line and in it."""
+    """`text` with every character that has no shape written as an escape: it stays on its line."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(
@@ -78,7 +79,7 @@ def _escaped(character: str) -> str:
 
 
 def shorten(text: str, width: int) -> str:
-    """`text` in at most `width` terminal cells. The middle goes: long names often differ at their ends only."""
+    """`text` in at most `width` terminal cells. The middle goes: long names often differ at their ends."""
     if len(text) <= width and cell_len(text) <= width:
         return text
     room = max(width - len(_ELLIPSIS), 2)
@@ -86,3 +87,19 @@ def shorten(text: str, width: int) -> str:
     # Reversed, so that what is kept of the tail is measured from its end.
     tail = chop_cells(text[-room:][::-1], max(room // 3, 1))[0][::-1]
     return head + _ELLIPSIS + tail
+
+
+def plain_slices(results: pl.DataFrame) -> pl.DataFrame:
+    """`results` with slice columns of numbers, booleans and text only; others are text, as JSON has them."""
+    return results.with_columns(
+        pl.Series(name, _as_text(results[name]), dtype=pl.String)
+        for name, dtype in results.schema.items()
+        if not (dtype.is_numeric() or dtype in (pl.String, pl.Boolean)) or dtype.is_decimal()
+    )
+
+
+def _as_text(column: pl.Series) -> list[str | None]:
+    return [
+        value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for value in json_ready_values(column)
+    ]

@@ -1,0 +1,92 @@
+"""A report in Markdown, to be read in a pull request: sentence, tables, ledger, warnings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from streamcmp.report.model import Family, Report
+from streamcmp.report.rows import Row, table
+from streamcmp.report.values import NULL, inert
+from streamcmp.report.words import (
+    display_names,
+    evidence,
+    family_title,
+    headline,
+    ledger_line,
+    method_line,
+    rest_line,
+)
+
+_SLICE_WIDTH = 80
+# What has a meaning to Markdown, HTML or a forge: markup, tags, entities, tables, links, emoji, references.
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#!|~&$]|:(?=\S))")
+
+
+def render(report: Report, top: int = 20) -> str:
+    """The report as Markdown, ending in a newline: the first `top` rows per family, the rest counted."""
+    a, b = (code(name) for name in display_names(report))
+    blocks = [f"**{headline(report, (a, b))}**: {evidence(report)}"]
+    families = list(report.by_family())
+    for family, rows in families:
+        if not family.columns and len(families) > 1:
+            continue  # every other family's table ends with it
+        if family.columns:
+            blocks.append(f"**{escaped(family_title(family, rows))}**")
+        shape = table(report, family, rows, top, _SLICE_WIDTH)
+        blocks.append(_table(report, family, shape.rows, shape.overall, (a, b)))
+        rest = rest_line(rows, top)
+        if rest is not None:
+            blocks.append(rest)
+    blocks.append(ledger_line(report))
+    blocks.append(method_line(report))
+    if report.warnings:
+        blocks.append("\n".join(f"- **warning**: {escaped(inert(one.message))}" for one in report.warnings))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _table(
+    report: Report, family: Family, rows: Sequence[Row], overall: Row | None, names: tuple[str, str]
+) -> str:
+    cuts = [escaped(inert(name)) for name in family.columns or ("",)]
+    confidence = f"{100 * report.comparison['analysis']['confidence']:.10g} %"
+    header = [
+        *cuts, "n", f"{names[0]} %", f"{names[1]} %", "won", "lost", f"gain, points [{confidence}]", "p",
+        "adjusted p", "verdict",
+    ]  # fmt: skip
+    alignment = [*("---" for _ in cuts), *("---:" for _ in header[len(cuts) : -1]), "---"]
+    lines = [
+        header,
+        alignment,
+        *(_cells(row, [_cut(text) for text in row.cut]) for row in rows if family.columns),
+    ]
+    last = overall if family.columns else rows[0]
+    if last is not None:
+        lines.append(_cells(last, [f"**{text}**" if text else "" for text in last.cut]))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cells(row: Row, cut: Sequence[str]) -> list[str]:
+    verdict = f"**{row.verdict}**" if row.verdict in ("better", "worse") else row.verdict
+    gain = re.sub(" +", " ", row.gain).replace("[ ", "[")  # padding is for columns of characters
+    return [
+        *cut, row.n, row.accuracy_a, row.accuracy_b, row.won, row.lost, gain, row.p, row.p_adjusted, verdict,
+    ]  # fmt: skip
+
+
+def _cut(text: str) -> str:
+    return text if text == NULL else code(text)
+
+
+def code(text: str) -> str:
+    """`text` as a code span, in which nothing has a meaning; `|` would still end a cell of a table."""
+    text = text.replace("|", "\\|")
+    fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{space}{text}{space}{fence}"
+
+
+def escaped(text: str) -> str:
+    """`text` as running text without any markup."""
+    # Forges look for @name after the markup is gone: a space of no width is what stops them.
+    return _SPECIAL.sub(r"\\\1", text).replace("@", "@\u200b")

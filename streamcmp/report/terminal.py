@@ -1,0 +1,185 @@
+"""A report for the terminal: a sentence, a table per family, the ledger, the warnings.
+
+The tables are laid out here, not by rich: numbers must never be cut short, and all columns should fit 80
+cells. Only ASCII is added to what the data brings, so that no terminal or pipe stumbles over it.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import Final
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from streamcmp.report.model import Report
+from streamcmp.report.rows import Row, Table, table
+from streamcmp.report.values import inert, shorten
+from streamcmp.report.words import (
+    display_names,
+    evidence,
+    family_title,
+    headline,
+    ledger_line,
+    method_line,
+    rest_line,
+)
+
+_STYLES: Final = {"better": "green", "worse": "red", "inconclusive": "", "untested": "dim"}
+_SLICE_WIDTH: Final = 40
+_NARROWEST_SLICE: Final = 10
+# (space between columns, longest model name, without the unadjusted p): what gives way when a table is too
+# wide.
+_LAYOUTS: Final = ((2, 16, False), (2, 8, False), (1, 8, False), (2, 8, True), (1, 8, True))
+
+
+def render(report: Report, top: int = 20, width: int | None = None, *, color: bool = False) -> str:
+    """The report as text, ending in a newline.
+
+    Args:
+        report: what to show.
+        top: rows per family; a line counts the rest.
+        width: cells per line; None is the terminal's, or 100 where there is none.
+        color: whether to add colours, as escape sequences (not if NO_COLOR is set).
+    """
+    wide = width or shutil.get_terminal_size((100, 24)).columns
+    console = Console(
+        file=StringIO(),
+        width=max(wide, 20),
+        force_terminal=color,
+        color_system="standard" if color else None,
+        legacy_windows=False,
+    )
+    with console.capture() as capture:
+        _say(console, Text.assemble((headline(report), "bold"), f": {evidence(report)}"))
+        for text in _tables(report, top, wide):
+            console.print(text, no_wrap=True, overflow="ignore", crop=False, soft_wrap=True)
+        console.print()
+        _say(console, Text(ledger_line(report)))
+        _say(console, Text(method_line(report), style="dim"))
+        for warning in report.warnings:
+            _say(console, Text.assemble(("warning: ", "yellow"), inert(warning.message)))
+    return "\n".join(line.rstrip() for line in capture.get().splitlines()) + "\n"
+
+
+def _say(console: Console, text: Text) -> None:
+    console.print(text, overflow="fold")
+
+
+def _tables(report: Report, top: int, width: int) -> list[Text]:
+    lines: list[Text] = []
+    families = list(report.by_family())
+    for family, rows in families:
+        if not family.columns and len(families) > 1:
+            continue  # every other family's table ends with it
+        lines.append(Text())
+        if family.columns:
+            lines.append(Text(shorten(family_title(family, rows), max(width, 40)), style="bold"))
+        lines += _laid_out(report, table(report, family, rows, top, _SLICE_WIDTH), width)
+        rest = rest_line(rows, top)
+        if rest is not None:
+            lines.append(Text(rest, style="dim"))
+    return lines
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One column: its header in two lines, the text of a row, and where it stands."""
+
+    header: tuple[str, str]
+    text: Callable[[Row], str]
+    left: bool = False
+    style: Callable[[Row], str] | None = None
+
+    def width(self, rows: Sequence[Row]) -> int:
+        return max(*map(cell_len, self.header), *(cell_len(self.text(row)) for row in rows), 0)
+
+    def styled(self, row: Row) -> str:
+        return self.style(row) if self.style else ""
+
+    def padded(self, text: str, width: int) -> str:
+        fit = shorten(text, width)
+        space = " " * (width - cell_len(fit))
+        return fit + space if self.left else space + fit
+
+
+def _columns(report: Report, shape: Table, longest_name: int) -> tuple[list[_Column], list[_Column]]:
+    """Slice columns, then the columns of numbers."""
+    a, b = (shorten(name, longest_name) for name in display_names(report))
+    if a == b:
+        a, b = "left", "right"
+    cuts = [
+        _Column(("", shorten(inert(name), _SLICE_WIDTH)), _slice_text(index), left=True)
+        for index, name in enumerate(shape.family.columns or ("",))
+    ]
+    confidence = f"[{100 * report.comparison['analysis']['confidence']:.10g} %]"
+    numbers = [
+        _Column(("", "n"), lambda row: row.n),
+        _Column((a, "%"), lambda row: row.accuracy_a),
+        _Column((b, "%"), lambda row: row.accuracy_b),
+        _Column(("", "won"), lambda row: row.won),
+        _Column(("", "lost"), lambda row: row.lost),
+        _Column(("points", f"gain {confidence}"), lambda row: row.gain),
+        _UNADJUSTED_P,
+        _Column(("", "adj. p"), lambda row: row.p_adjusted),
+        _Column(("", "verdict"), lambda row: row.verdict, left=True, style=lambda row: _STYLES[row.verdict]),
+    ]
+    return cuts, numbers
+
+
+def _slice_text(index: int) -> Callable[[Row], str]:
+    return lambda row: row.cut[index]
+
+
+_UNADJUSTED_P: Final = _Column(("", "p"), lambda row: row.p)
+
+
+def _laid_out(report: Report, shape: Table, width: int) -> list[Text]:
+    rows = [*shape.rows, *([shape.overall] if shape.overall is not None else [])]
+    columns, widths, gap = _fitted(report, shape, rows, width)
+    header = [(column, size, "bold") for column, size in zip(columns, widths, strict=True)]
+    rule = Text("-" * (sum(widths) + gap * (len(widths) - 1)), style="dim")
+    lines = [
+        *(
+            _line([(one.padded(one.header[at], size), style) for one, size, style in header], gap)
+            for at in (0, 1)
+        ),
+        rule,
+    ]
+    for row in rows:
+        if row is shape.overall and shape.rows:
+            lines.append(rule)
+        cells = zip(columns, widths, strict=True)
+        lines.append(_line([(one.padded(one.text(row), size), one.styled(row)) for one, size in cells], gap))
+    return lines
+
+
+def _fitted(
+    report: Report, shape: Table, rows: Sequence[Row], width: int
+) -> tuple[list[_Column], list[int], int]:
+    """The columns of the first layout that fits, their widths, and the gap between them."""
+    for gap, longest_name, without_p in _LAYOUTS:
+        cuts, numbers = _columns(report, shape, longest_name)
+        numbers = [column for column in numbers if not (without_p and column is _UNADJUSTED_P)]
+        natural = [column.width(rows) for column in cuts]
+        fixed = [column.width(rows) for column in numbers]
+        room = width - sum(fixed) - gap * (len(cuts) + len(numbers) - 1)
+        if room >= sum(min(one, 2 * _NARROWEST_SLICE) for one in natural):
+            break
+    return [*cuts, *numbers], [*_shared(natural, room), *fixed], gap
+
+
+def _shared(natural: Sequence[int], room: int) -> list[int]:
+    """Widths of the slice columns: what they want, or equal shares of the room, never below the narrowest."""
+    if sum(natural) <= room:
+        return list(natural)
+    share = max(room // len(natural), _NARROWEST_SLICE)
+    return [min(one, share) for one in natural]
+
+
+def _line(cells: Sequence[tuple[str, str]], gap: int) -> Text:
+    return Text(" " * gap).join(Text(text, style=style) for text, style in cells)
