@@ -123,3 +123,10 @@ class EmptyLog(DataError):
 
     def __init__(self, where: str) -> None:
         super().__init__(f"{where} holds no rows; there is nothing to compare")
+
+
+class ChangedType(DataError):
+    """Later rows of a column are of another type than the first ones (formats that type each value)."""
+
+    def __init__(self, column: str, *, where: str, type_name: str, expected: str, advice: str) -> None:
+        super().__init__(f"{where}: column {column!r} is {type_name} here, but {expected} elsewhere; {advice}")

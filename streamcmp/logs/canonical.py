@@ -1,0 +1,294 @@
+"""Two logs, made comparable: all decisions that concern both sides are taken here, before a row is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from streamcmp.comparison import OPTION_OF_SIDE, ROW, SIDES, Comparison, Rule, SideName
+from streamcmp.errors import NoColumn, ShardLacksColumn, UnknownColumn, UsageError
+from streamcmp.logs.columns import Roles, resolve_roles
+from streamcmp.logs.guards import Guard, guard_notes, resolve_guards
+from streamcmp.logs.ids import IdRule, decide_ids
+from streamcmp.logs.model import LogPair
+from streamcmp.logs.reading import Cook, ShardedLog
+from streamcmp.logs.recipe import Family, Recipe
+from streamcmp.logs.slices import FamilyCodec, SliceColumn, decide_slice
+from streamcmp.logs.source import inputs, open_shards
+from streamcmp.logs.truth import TruthColumns, resolve_truth
+from streamcmp.logs.view import View
+from streamcmp.logs.where import Where, parse_where, resolve_where
+from streamcmp.tally import family_name
+
+
+def open_pair(comparison: Comparison, *, memory_budget: int | None = None) -> LogPair:
+    """Resolve a request into two canonical logs. Reads metadata, NDJSON samples and the truth file; no other rows.
+
+    Args:
+        comparison: the request.
+        memory_budget: bytes that the truth file may take; None for no limit.
+
+    Raises:
+        UsageError: a column, option or type that does not fit; the message lists what is there.
+        DataError: an empty log, or a truth file that cannot be used.
+    """
+    shards = {side: _shards(comparison, side) for side in SIDES}
+    views = {side: View.of(side, shards[side]) for side in SIDES}
+    wide = is_wide(comparison)
+    try:
+        plan = _Plan.of(comparison, views, wide=wide)
+    except (NoColumn, UnknownColumn, ShardLacksColumn):
+        # A key may appear late in an NDJSON file: look at all of it before giving up.
+        if not any(view.can_learn for view in views.values()):
+            raise
+        plan = _Plan.of(comparison, {side: view.completed() for side, view in views.items()}, wide=wide)
+    logs = plan.logs(memory_budget)
+    return OpenedPair(
+        a=logs["a"],
+        b=logs["b"],
+        rule=plan.rule(),
+        inputs={side: inputs(shards[side]) for side in SIDES},
+        codecs=plan.codecs,
+        guards=tuple(guard.name for guard in plan.guards),
+        id_dtype=plan.ids.dtype if plan.ids is not None and plan.pairs_by_id else pl.String(),
+        positional=not plan.pairs_by_id,
+        wide=wide,
+        notes=plan.notes(),
+        ids=plan.ids,
+        both=Cook(plan.views["a"].parts, {f"{side}.": logs[side].recipe for side in SIDES}) if wide else None,
+    )
+
+
+def _shards(comparison: Comparison, side: SideName) -> Sequence[Any]:
+    log = comparison.log(side)
+    return open_shards(
+        log.source, option=f"--{OPTION_OF_SIDE[side]}", input_format=log.input_format, columns=log.columns
+    )
+
+
+def is_wide(comparison: Comparison) -> bool:
+    """Whether both requests read one source and differ in which columns hold the outcome."""
+    a, b = comparison.a, comparison.b
+    outcomes = [(log.correct, log.prediction, log.label, log.score) for log in (a, b)]
+    return _same_source(a.source, b.source) and outcomes[0] != outcomes[1] and not (a.on or b.on)
+
+
+def _same_source(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    if isinstance(a, (str, Path)) and isinstance(b, (str, Path)):
+        return str(a) == str(b) or Path(a).absolute() == Path(b).absolute()
+    return isinstance(a, (list, tuple)) and type(a) is type(b) and len(a) == len(b) and all(
+        _same_source(one, other) for one, other in zip(a, b, strict=True)
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OpenedPair(LogPair):
+    """A LogPair that knows how to read both sides at once and how to show an id."""
+
+    ids: IdRule | None = None
+    both: Cook | None = None
+
+    def together(self, chunk_rows: int) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+        """Batches side by side: one scan for a wide log, else one of each side in step."""
+        if self.both is not None:
+            for batch in self.both.batches(chunk_rows):
+                yield _part(batch, "a."), _part(batch, "b.")
+            return
+        one, other = self.a.batches(chunk_rows), self.b.batches(chunk_rows)
+        empty: dict[int, pl.DataFrame] = {}
+        while True:
+            a, b = next(one, None), next(other, None)
+            if a is None and b is None:
+                return
+            if a is not None:
+                empty[0] = a.clear()
+            if b is not None:
+                empty[1] = b.clear()
+            yield a if a is not None else empty.get(0, pl.DataFrame()), b if b is not None else empty.get(1, pl.DataFrame())
+            if a is None or b is None or a.height != b.height:
+                return
+
+    def show_id(self, canonical: Any) -> str:
+        """A canonical id as a person writes it."""
+        return str(canonical) if self.ids is None else self.ids.show(canonical)
+
+
+def _part(batch: pl.DataFrame, prefix: str) -> pl.DataFrame:
+    return batch.select(
+        pl.col(name).alias(name.removeprefix(prefix)) for name in batch.columns if name.startswith(prefix)
+    )
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """All joint decisions."""
+
+    comparison: Comparison
+    views: Mapping[SideName, View]
+    roles: Mapping[SideName, Roles]
+    pairs_by_id: bool
+    ids: IdRule | None
+    truth: TruthColumns | None
+    where: Where | None
+    guards: tuple[Guard, ...]
+    codecs: tuple[FamilyCodec, ...]
+    families: Mapping[SideName, tuple[Family, ...]]
+
+    @classmethod
+    def of(cls, comparison: Comparison, views: Mapping[SideName, View], *, wide: bool) -> _Plan:
+        """Decide. Raises a UsageError for whatever does not fit."""
+        if comparison.where is not None:
+            roots = parse_where(comparison.where)
+            views = {
+                side: view if all(view.has(name) for name in roots) else view.completed()
+                for side, view in views.items()
+            }  # fmt: skip
+        if comparison.by_position and comparison.truth is not None and not wide:
+            raise UsageError(f"--truth is looked up by id; it does not go with --on {ROW}")
+        pairs_by_id = not comparison.by_position and (not wide or bool(comparison.on))
+        needs_ids = pairs_by_id or comparison.truth is not None
+        roles = resolve_roles(comparison, views, ids=needs_ids)
+        views = _informed(views, roles)
+        truth = None
+        if comparison.truth is not None:
+            found = open_shards(comparison.truth, option="--truth", input_format=None, columns=())
+            truth = resolve_truth(comparison, roles, found)
+        codecs, families = _families(comparison, views)
+        return cls(
+            comparison,
+            views,
+            roles,
+            pairs_by_id,
+            _ids(comparison, views, roles, truth) if needs_ids else None,
+            truth,
+            resolve_where(comparison.where, views),
+            tuple(resolve_guards(comparison, views, roles, wide=wide)),
+            codecs,
+            families,
+        )
+
+    def logs(self, memory_budget: int | None) -> dict[SideName, ShardedLog]:
+        """The canonical logs. Reads the truth file."""
+        truth = None
+        if self.truth is not None and self.ids is not None:
+            truth = self.truth.load(self.ids, memory_budget=memory_budget)
+        made = {}
+        for side in SIDES:
+            roles = self.roles[side]
+            recipe = Recipe(
+                side, roles.ids, self.ids, roles.outcome, truth, self.where, self.guards, self.families[side],
+                shows_id=self.pairs_by_id,
+            )  # fmt: skip
+            recipe_check(recipe, self.views[side])
+            made[side] = ShardedLog.of(self.views[side], recipe, len(self.codecs))
+        return made
+
+    def rule(self) -> Rule:
+        """What makes the counts comparable with others."""
+        policies = self.comparison.policies
+        by_id = self.ids is not None and self.pairs_by_id
+        return Rule(
+            on=self.roles["a"].ids if by_id else (ROW,),
+            id_type=self.ids.id_type if self.ids is not None and by_id else ROW,
+            outcome={side: self.roles[side].outcome.describe() for side in SIDES},
+            where=self.comparison.where,
+            by=self.comparison.by,
+            guards=tuple(guard.name for guard in self.guards),
+            missing="wrong" if policies.missing == "wrong" else "exclude",
+            mismatch="ignore" if policies.mismatch == "ignore" else "exclude",
+        )
+
+    def notes(self) -> tuple[str, ...]:
+        """What was detected, and what applies to one side only."""
+        notes = [note for side in SIDES for note in self.roles[side].notes]
+        notes += guard_notes(self.guards)
+        if self.where is not None and len(self.where.sides) == 1:
+            (side,) = self.where.sides
+            notes.append(f"--where filters the {OPTION_OF_SIDE[side]} log only: the other lacks its columns")
+        return tuple(notes)
+
+
+def recipe_check(recipe: Recipe, view: View) -> None:
+    """Build every shard's expressions once, so that types that do not fit are an error before rows are read."""
+    for part in view.parts:
+        columns = {name: part.column(name) for name in recipe.columns()}
+        if recipe.truth is not None:
+            columns[recipe.truth.column.name] = recipe.truth.column
+        recipe.build(columns, part.label)
+
+
+def _informed(views: Mapping[SideName, View], roles: Mapping[SideName, Roles]) -> dict[SideName, View]:
+    """A view whose id column has shown nothing but nulls so far learns its type from all rows."""
+    return {
+        side: view.completed() if view.can_learn and any(not view.kinds(name) for name in roles[side].ids) else view
+        for side, view in views.items()
+    }  # fmt: skip
+
+
+def _ids(
+    comparison: Comparison, views: Mapping[SideName, View], roles: Mapping[SideName, Roles], truth: TruthColumns | None
+) -> IdRule:
+    seen = [
+        [entry for side in SIDES for entry in views[side].typed(roles[side].ids[index])]
+        + (list(truth.id_columns()[index]) if truth is not None else [])
+        for index in range(len(roles["a"].ids))
+    ]
+    return decide_ids(roles["a"].ids, seen, comparison.id_type)
+
+
+def _families(
+    comparison: Comparison, views: Mapping[SideName, View]
+) -> tuple[tuple[FamilyCodec, ...], dict[SideName, tuple[Family, ...]]]:
+    """One codec per `--by` term, and what each side carries of it."""
+    names: dict[SideName, dict[str, str]] = {side: _own_names(comparison, views[side]) for side in SIDES}
+    columns: dict[str, SliceColumn] = {}
+    codecs: list[FamilyCodec] = []
+    carried: dict[SideName, list[Family]] = {side: [] for side in SIDES}
+    for index, term in enumerate(comparison.by):
+        carriers = [side for side in SIDES if all(name in names[side] for name in term)]
+        if not carriers:
+            raise _lacking(term, names, views)
+        for name in term:
+            if name not in columns:
+                seen = {side: views[side].typed(names[side][name]) for side in SIDES if name in names[side]}
+                columns[name] = decide_slice(name, seen)
+        codec = FamilyCodec([columns[name] for name in term], carriers[0])
+        codecs.append(codec)
+        for side in carriers:
+            own = tuple((columns[name], names[side][name]) for name in term)
+            carried[side].append(Family(index, codec, own))
+    return tuple(codecs), {side: tuple(families) for side, families in carried.items()}
+
+
+def _own_names(comparison: Comparison, view: View) -> dict[str, str]:
+    """The `--by` columns that a side has: name in the report -> name on this side."""
+    log = comparison.log(view.side)
+    if not log.by:
+        return {name: name for term in comparison.by for name in term if view.has(name)}
+    option = f"--{OPTION_OF_SIDE[view.side]}-by"
+    return {
+        name: view.require(own, option)
+        for term, own_term in zip(comparison.by, log.by, strict=True)
+        for name, own in zip(term, own_term, strict=True)
+    }
+
+
+def _lacking(
+    term: tuple[str, ...], names: Mapping[SideName, Mapping[str, str]], views: Mapping[SideName, View]
+) -> UsageError:
+    for name in term:
+        if not any(name in names[side] for side in SIDES):
+            view = views["a"]
+            return UnknownColumn(name, where=f"neither log has it: {view.label}", columns=view.columns, option="--by")
+    return UsageError(
+        f"--by {family_name(term)}: no log has all of these columns; crossed slices come from one log\n"
+        + "\n".join(f"columns of {view.label}: {', '.join(view.columns)}" for view in views.values())
+    )
+
+

@@ -1,0 +1,165 @@
+"""Guards: columns that must be equal on both sides of a pair, or the evaluation set has changed.
+
+A guard travels as a 32-bit fingerprint of its canonical value: equal values always agree, and one changed value in
+four billion would go unnoticed, while a changed evaluation set changes many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from streamcmp.comparison import SIDES, Comparison, LabelType, SideName
+from streamcmp.errors import TypeConflict, UnusableType
+from streamcmp.logs.columns import GUARD_LABELS, Roles, candidates
+from streamcmp.logs.values import (
+    DECIMAL_DIGITS,
+    NUMBERS,
+    SMALL_INTS,
+    TEXTS,
+    Column,
+    Kind,
+    Number,
+    finest,
+    missing,
+    plain_text,
+)
+from streamcmp.logs.view import View
+
+SEED = 0x5EED
+NULL_FINGERPRINT = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """One guard: its column on each side and how values compare. `name` is side a's, for rule and messages."""
+
+    name: str
+    columns: Mapping[SideName, str]
+    automatic: bool = False
+    kind: Kind = "text"
+    dtype: pl.DataType | None = None  # the common type, where one is needed
+
+    def read(self, column: Column) -> pl.Expr:
+        """The fingerprint of each value: UInt32, 0 for null and NaN, never 0 otherwise."""
+        if column.kind == "null":
+            return pl.lit(NULL_FINGERPRINT, pl.UInt32)
+        # The dtype is made one before hashing: equal values of different types hash differently in Polars.
+        bits = (self._hash(column) // 2**32).cast(pl.UInt32)
+        kept = pl.when(bits == NULL_FINGERPRINT).then(pl.lit(1, pl.UInt32)).otherwise(bits)
+        return pl.when(missing(column)).then(pl.lit(NULL_FINGERPRINT, pl.UInt32)).otherwise(kept)
+
+    def _hash(self, column: Column) -> pl.Expr:
+        if self.kind == "int" and column.kind == "int":
+            return column.expr.cast(pl.Int64).hash(SEED)
+        if self.kind == "decimal" and column.kind in {"int", "decimal"}:
+            return column.expr.cast(pl.Decimal(DECIMAL_DIGITS, self._scale)).cast(pl.String).hash(SEED)
+        if self.kind in NUMBERS:
+            return _hash_number(column)
+        return plain_text(column, self.dtype).hash(SEED)
+
+    @property
+    def _scale(self) -> int:
+        return self.dtype.scale if isinstance(self.dtype, pl.Decimal) else 0
+
+
+def _hash_number(column: Column) -> pl.Expr:
+    """Equal numbers get equal hashes, whether held as integer, float or text; text without a number goes as text."""
+    number = Number.of(column)
+    as_float = (number.float + 0.0).hash(SEED)
+    exact = number.exact.is_null() | (number.float.cast(pl.Int128, strict=False) == number.exact)
+    hashed = pl.when(exact).then(as_float).otherwise(number.exact.cast(pl.String).hash(SEED))
+    if column.kind in TEXTS:
+        return pl.when(number.float.is_null()).then(column.expr.cast(pl.String).hash(SEED)).otherwise(hashed)
+    return hashed
+
+
+def resolve_guards(
+    comparison: Comparison, views: Mapping[SideName, View], roles: Mapping[SideName, Roles], *, wide: bool
+) -> list[Guard]:
+    """The guards asked for, and the label where both logs carry one. Their kinds are made to agree."""
+    found = []
+    for name in dict.fromkeys(comparison.guards):
+        for side in SIDES:
+            views[side].require(name, "--guard")
+        found.append(Guard(name, dict.fromkeys(SIDES, name)))
+    label = None if comparison.truth is not None else _label(comparison, views, roles)
+    # A wide log may hold one label for both models: there is nothing to compare.
+    idle = label is not None and wide and label.columns["a"] == label.columns["b"]
+    if label is not None and not idle and all(label.columns != guard.columns for guard in found):
+        found.append(label)
+    return [agree(guard, views, comparison.label_type) for guard in found]
+
+
+def _label(comparison: Comparison, views: Mapping[SideName, View], roles: Mapping[SideName, Roles]) -> Guard | None:
+    """The label of both logs: the outcomes' own, else the one named for both, else a well-known name on both."""
+    chosen = {side: roles[side].outcome.label or comparison.log(side).label for side in SIDES}
+    if not all(chosen.values()):
+        options = {side: candidates(views[side].columns, GUARD_LABELS) for side in SIDES}
+        shared = [(a, b) for a in options["a"] for b in options["b"] if a.lower() == b.lower()]
+        # Where one side's outcome names its label, only the same name on the other side is surely the same thing.
+        named = {column for column in chosen.values() if column}
+        shared = [pair for pair in shared if not named or named & set(pair)]
+        if len(shared) != 1:
+            return None
+        chosen = dict(zip(SIDES, shared[0], strict=True))
+    columns = {side: views[side].require(column, "--label") for side, column in chosen.items() if column}
+    return Guard(columns["a"], columns, automatic=True)
+
+
+def agree(guard: Guard, views: Mapping[SideName, View], declared: LabelType | None) -> Guard:
+    """The guard with the kind in which its values compare. Typed kinds that differ are an error."""
+    seen = [
+        (where, column)
+        for side in SIDES
+        for where, column in views[side].typed(guard.columns[side])
+    ]  # fmt: skip
+    for where, column in seen:
+        if column.kind == "other":
+            raise UnusableType(
+                f"the guard {guard.name!r}", where=where, type_name=column.type_name, advice="guards are single values"
+            )
+    kinds: set[Kind] = {column.kind for _, column in seen}
+    if guard.automatic and declared is not None and kinds <= NUMBERS | TEXTS:
+        return replace(guard, kind="float" if declared == "number" else "text")
+    dtypes = [column.dtype for _, column in seen]
+    if kinds <= TEXTS:
+        return guard
+    if kinds == {"int"} and all(isinstance(dtype, SMALL_INTS) for dtype in dtypes):
+        return replace(guard, kind="int")
+    if kinds <= {"int", "decimal"} and "decimal" in kinds:
+        scale = max(dtype.scale for dtype in dtypes if isinstance(dtype, pl.Decimal))
+        return replace(guard, kind="decimal", dtype=pl.Decimal(DECIMAL_DIGITS, scale))
+    if kinds <= NUMBERS | {"untyped"}:
+        return replace(guard, kind="float")
+    if len(kinds) == 1:
+        return replace(guard, kind=next(iter(kinds)), dtype=finest(dtypes))
+    first = seen[0]
+    other = next(entry for entry in seen if entry[1].kind not in {first[1].kind, *NUMBERS} or (first[1].kind not in NUMBERS
+                 and entry[1].kind != first[1].kind))  # fmt: skip
+    raise conflict(guard, first, other)
+
+
+def conflict(guard: Guard, first: tuple[str, Column], other: tuple[str, Column]) -> TypeConflict:
+    """The error for a guard whose types cannot be compared."""
+    advice = "say --label-type text or --label-type number" if guard.automatic else "store one type in both logs"
+    return TypeConflict(
+        f"the guard {guard.name!r} has different types",
+        f"{first[1].type_name} in {first[0]}",
+        f"{other[1].type_name} in {other[0]}",
+        advice,
+    )
+
+
+def guard_notes(guards: Sequence[Guard]) -> list[str]:
+    """What the user should know about guards nobody asked for."""
+    return [
+        f"the label ({' / '.join(dict.fromkeys(guard.columns[side] for side in SIDES))}) is in both logs: "
+        "rows whose labels differ are a guard mismatch"
+        for guard in guards
+        if guard.automatic
+    ]
+
+

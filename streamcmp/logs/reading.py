@@ -1,0 +1,187 @@
+"""Passes over a log: canonical batches of exactly the size asked for, each checked before it is handed on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NoReturn
+
+import polars as pl
+from polars.exceptions import PolarsError
+
+from streamcmp.comparison import SideName
+from streamcmp.errors import BadValue, DataError, InternalError
+from streamcmp.logs.recipe import BAD, Canonical, Recipe
+from streamcmp.logs.stream import CHUNK_ROWS, stream
+from streamcmp.logs.values import Column
+from streamcmp.logs.view import Part, View
+
+BYTES_PER_ROW = 64  # a guess, for planning only, where a format does not tell its rows
+
+
+@dataclass(frozen=True)
+class Cook:
+    """One scan of a log's shards for one recipe, or for both of a wide log (prefixes keep their columns apart)."""
+
+    parts: tuple[Part, ...]
+    recipes: Mapping[str, Recipe]  # prefix -> recipe
+
+    def batches(self, chunk_rows: int) -> Iterator[pl.DataFrame]:
+        """Canonical batches of exactly `chunk_rows` rows, the last one shorter."""
+        yield from rechunk(self._pieces(chunk_rows), chunk_rows)
+
+    def _pieces(self, chunk_rows: int) -> Iterator[pl.DataFrame]:
+        for whole, parts in groupby(self.parts, key=self._scannable):
+            if whole:
+                yield from self._scan(list(parts), chunk_rows)
+            else:
+                for part in parts:
+                    yield from self._convert(part)
+
+    def _scannable(self, part: Part) -> bool:
+        """Whether the shard can be one of several in a lazy scan. Rows must be known to tell where a bad value is."""
+        truth = any(recipe.truth is not None for recipe in self.recipes.values())
+        return not truth and part.shard.rows is not None and part.shard.lazy() is not None
+
+    def _build(self, columns: Mapping[str, Column], where: str) -> dict[str, Canonical]:
+        return {prefix: recipe.build(columns, where, prefix=prefix) for prefix, recipe in self.recipes.items()}
+
+    def _names(self) -> list[str]:
+        return list(dict.fromkeys(name for recipe in self.recipes.values() for name in recipe.columns()))
+
+    def _scan(self, parts: Sequence[Part], chunk_rows: int) -> Iterator[pl.DataFrame]:
+        """Several shards in one lazy scan: the fastest way, at the scan's own speed."""
+        names = self._names()
+        built = [self._build({name: part.column(name) for name in names}, part.label) for part in parts]
+        checked = [prefix for prefix in self.recipes if any(one[prefix].checks for one in built)]
+        frames, ends, end = [], [], 0
+        for part, one in zip(parts, built, strict=True):
+            exprs = [expr for canonical in one.values() for expr in canonical.exprs]
+            exprs += [pl.lit(0, pl.UInt8).alias(prefix + BAD) for prefix in checked if not one[prefix].checks]
+            frame = part.shard.lazy()
+            assert frame is not None
+            assert part.shard.rows is not None
+            frames.append(frame.select(sorted(exprs, key=lambda expr: expr.meta.output_name())))
+            end += part.shard.rows
+            ends.append(end)
+        label = parts[0].label if len(parts) == 1 else f"{parts[0].label} and {len(parts) - 1} more"
+        before = 0
+        for batch in stream(pl.concat(frames), chunk_rows, rows=end, label=label):
+            for prefix in checked:
+                row = first_bad(batch[prefix + BAD])
+                if row is not None:
+                    index = next(index for index, last in enumerate(ends) if before + row < last)
+                    local = before + row - (ends[index] - (parts[index].shard.rows or 0))
+                    check = built[index][prefix].checks[batch[prefix + BAD][row] - 1]
+                    values = [(name, parts[index].shard.value(name, local)) for name in check.columns]
+                    refuse(parts[index].label, local, values, check.problem)
+            before += batch.height
+            yield batch.drop(prefix + BAD for prefix in checked) if checked else batch
+
+    def _convert(self, part: Part) -> Iterator[pl.DataFrame]:
+        """One shard batch by batch, each by its own types."""
+        names = self._names()
+        before = 0
+        for raw in self._raw(part, names):
+            batch, where = raw, f"{part.label}, from row {before + 1:,} on"
+            columns = {name: Column(name, batch.schema[name], part.shard.untyped) for name in names}
+            try:
+                batch = self._with_truth(batch, columns, where)
+                built = self._build(columns, where)
+                exprs = [expr for canonical in built.values() for expr in canonical.exprs]
+                done = batch.select(sorted(exprs, key=lambda expr: expr.meta.output_name()))
+            except PolarsError as error:
+                raise DataError(f"{where}: {str(error).splitlines()[0]}") from error
+            for prefix, canonical in built.items():
+                row = first_bad(done[prefix + BAD]) if canonical.checks else None
+                if row is not None:
+                    check = canonical.checks[done[prefix + BAD][row] - 1]
+                    values = [(name, batch[name][row]) for name in check.columns]
+                    refuse(part.label, before + row, values, check.problem)
+            before += batch.height
+            yield done.drop(prefix + BAD for prefix, canonical in built.items() if canonical.checks)
+        if part.shard.rows is not None and before != part.shard.rows:
+            raise InternalError(f"{part.label} holds {part.shard.rows:,} rows, but {before:,} came out")
+
+    def _raw(self, part: Part, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+        frame = part.shard.lazy()
+        if frame is None:
+            return part.shard.batches(names)
+        lacking = [pl.lit(None).alias(name) for name in names if name not in part.schema]
+        wanted = frame.with_columns(lacking).select(names)
+        return stream(wanted, CHUNK_ROWS, rows=part.shard.rows, label=part.label)
+
+    def _with_truth(self, batch: pl.DataFrame, columns: dict[str, Column], where: str) -> pl.DataFrame:
+        """The batch with the truth file's labels, entered in `columns`. A bad id finds none; it is refused later."""
+        recipe = next((one for one in self.recipes.values() if one.truth is not None), None)
+        if recipe is None or recipe.truth is None:
+            return batch
+        ids, _ = recipe.identify(columns, where)
+        columns[recipe.truth.column.name] = recipe.truth.column
+        return recipe.truth.attach(batch, ids)
+
+
+@dataclass(frozen=True)
+class ShardedLog:
+    """One side, canonical: see `CanonicalLog`."""
+
+    side: SideName
+    recipe: Recipe
+    cook: Cook
+    rows: int | None
+    estimated_rows: int
+    families: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, view: View, recipe: Recipe, families: int) -> ShardedLog:
+        """The log of a side whose recipe is settled."""
+        known = [part.shard.rows for part in view.parts]
+        rows = sum(count for count in known if count is not None) if None not in known else None
+        sizes = sum((part.shard.size or 0) // BYTES_PER_ROW for part in view.parts if part.shard.rows is None)
+        carried = {family.index for family in recipe.families}
+        return cls(
+            view.side,
+            recipe,
+            Cook(view.parts, {"": recipe}),
+            rows,
+            rows if rows is not None else sum(count or 0 for count in known) + sizes,
+            tuple(index in carried for index in range(families)),
+        )
+
+    @property
+    def filters(self) -> bool:
+        """Whether batches carry FILTERED."""
+        return self.recipe.filters
+
+    def batches(self, chunk_rows: int) -> Iterator[pl.DataFrame]:
+        """Canonical batches; any number of passes."""
+        return self.cook.batches(chunk_rows)
+
+
+def first_bad(numbers: pl.Series) -> int | None:
+    """The first row whose number is not 0."""
+    return int((numbers > 0).arg_max() or 0) if numbers.max() else None
+
+
+def refuse(label: str, row: int, values: Sequence[tuple[str, object]], problem: str) -> NoReturn:
+    """Raise BadValue for a 0-based row of a shard."""
+    raise BadValue(where=f"{label}, row {row + 1:,}", values=values, problem=problem)
+
+
+def rechunk(pieces: Iterator[pl.DataFrame], chunk_rows: int) -> Iterator[pl.DataFrame]:
+    """The same rows in frames of exactly `chunk_rows`; the last may be shorter. Frames that fit pass untouched."""
+    held: list[pl.DataFrame] = []
+    height = 0
+    for piece in pieces:
+        held.append(piece)
+        height += piece.height
+        if height < chunk_rows:
+            continue
+        joined = held[0] if len(held) == 1 else pl.concat(held)
+        whole = height - height % chunk_rows
+        for start in range(0, whole, chunk_rows):
+            yield joined if height == chunk_rows else joined.slice(start, chunk_rows)
+        held, height = [joined.slice(whole)] if whole < height else [], height - whole
+    if height:
+        yield pl.concat(held)

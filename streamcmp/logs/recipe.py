@@ -1,0 +1,121 @@
+"""The recipe of one side: from the types of a shard's columns to the expressions of a canonical batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from streamcmp.comparison import SideName
+from streamcmp.logs.guards import Guard
+from streamcmp.logs.ids import IdRule
+from streamcmp.logs.model import FILTERED, ID, OUTCOME, family_column, guard_column
+from streamcmp.logs.outcome import OutcomeSpec
+from streamcmp.logs.slices import FamilyCodec, SliceColumn
+from streamcmp.logs.truth import Truth
+from streamcmp.logs.values import Check, Column
+from streamcmp.logs.where import Where
+
+BAD = "bad"  # which check a row fails: 0 none, else its number in `Canonical.checks`
+
+
+@dataclass(frozen=True, slots=True)
+class Canonical:
+    """The expressions of one shard or batch. The last is BAD where there are checks at all."""
+
+    exprs: tuple[pl.Expr, ...]
+    checks: tuple[Check, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A family as one side carries it: its codec, and per column the dictionary and this side's name for it."""
+
+    index: int
+    codec: FamilyCodec
+    columns: tuple[tuple[SliceColumn, str], ...]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that was decided about one side. `ids` is None where pairs need none (by position)."""
+
+    side: SideName
+    id_names: tuple[str, ...]
+    ids: IdRule | None
+    outcome: OutcomeSpec
+    truth: Truth | None
+    where: Where | None
+    guards: tuple[Guard, ...]
+    families: tuple[Family, ...]
+    shows_id: bool  # batches carry ID; False where ids only serve to look up the truth
+
+    @property
+    def filters(self) -> bool:
+        """Whether batches carry FILTERED."""
+        return self.where is not None and self.side in self.where.sides
+
+    def columns(self) -> list[str]:
+        """The raw columns that are read."""
+        names = [*(self.id_names if self.ids is not None else ()), self.outcome.value]
+        names += [self.outcome.label] if self.outcome.label is not None else []
+        names += self.where.roots if self.where is not None and self.filters else ()
+        names += [guard.columns[self.side] for guard in self.guards]
+        names += [name for family in self.families for _, name in family.columns]
+        return list(dict.fromkeys(names))
+
+    def identify(self, columns: Mapping[str, Column], where: str) -> tuple[pl.Expr, list[Check]]:
+        """The canonical id and its checks."""
+        assert self.ids is not None
+        return self.ids.read([columns[name] for name in self.id_names], where=where)
+
+    def build(self, columns: Mapping[str, Column], where: str, *, prefix: str = "") -> Canonical:
+        """The canonical batch from columns of these types. `where` names the shard (or rows) in errors.
+
+        Where there is a truth, `columns` holds its label too, attached by `Truth.attach`.
+        """
+        exprs: dict[str, pl.Expr] = {}
+        checks: list[Check] = []
+        if self.shows_id:
+            exprs[ID], found = self.identify(columns, where)
+            checks += found
+        label = columns[self.truth.column.name] if self.truth is not None else None
+        if self.outcome.label is not None:
+            label = columns[self.outcome.label]
+        exprs[OUTCOME], found = self.outcome.read(columns[self.outcome.value], label, where=where)
+        checks += found
+        for index, guard in enumerate(self.guards):
+            exprs[guard_column(index)] = guard.read(columns[guard.columns[self.side]])
+        for family in self.families:
+            exprs[family_column(family.index)], found = self._family(family, columns, where)
+            checks += found
+        excluded = self._excluded(columns, where)
+        if excluded is not None:
+            exprs[FILTERED] = excluded
+        if checks:
+            exprs[BAD] = number_of_first(checks, excluded)
+        return Canonical(tuple(expr.alias(prefix + name) for name, expr in exprs.items()), tuple(checks))
+
+    def _family(self, family: Family, columns: Mapping[str, Column], where: str) -> tuple[pl.Expr, list[Check]]:
+        codes, checks = [], []
+        for column, name in family.columns:
+            code, found = column.encode(columns[name], self.side, where=where)
+            codes.append(code)
+            checks += found
+        return family.codec.encode(codes), checks
+
+    def _excluded(self, columns: Mapping[str, Column], where: str) -> pl.Expr | None:
+        if self.where is None or not self.filters:
+            return None
+        dtypes = {name: columns[name].dtype for name in self.where.roots}
+        untyped = any(columns[name].untyped for name in self.where.roots)
+        return self.where.excluded(dtypes, where=where, untyped=untyped)
+
+
+def number_of_first(checks: Sequence[Check], excluded: pl.Expr | None) -> pl.Expr:
+    """UInt8: the 1-based number of the first check a row fails, 0 if none. Filtered rows fail none."""
+    failing = pl.lit(0, pl.UInt8)
+    for number, check in reversed(list(enumerate(checks, start=1))):
+        failing = pl.when(check.bad).then(pl.lit(number, pl.UInt8)).otherwise(failing)
+    return failing if excluded is None else pl.when(excluded).then(pl.lit(0, pl.UInt8)).otherwise(failing)

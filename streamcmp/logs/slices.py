@@ -1,0 +1,235 @@
+"""Slices as small integers: one dictionary per family, shared by both sides, every batch and every thread.
+
+The dictionary is a Polars Categories object of our own: casting text to it assigns codes in C++ (20 million values
+in 0.2 to 0.4 s, measured), the same code for the same text wherever and whenever. Polars forgets it as soon as no
+column of that type is alive, so the codec keeps one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from streamcmp.errors import ChangedType, TypeConflict, UnusableType
+from streamcmp.logs.values import (
+    DECIMAL_DIGITS,
+    NUMBERS,
+    SMALL_INTS,
+    TEXTS,
+    UNSIGNED,
+    Check,
+    Column,
+    finest,
+    kind_of,
+)
+from streamcmp.tally import SLICE_PREFIX
+
+Seen = Sequence[tuple[str, Column]]
+UNTYPED = "untyped"
+NULL_CODE = 0
+
+
+class Dictionary:
+    """Text to code and back. Code 0 is null; the others count up from 1 in order of appearance."""
+
+    def __init__(self) -> None:
+        self._categories = pl.Categories.random()
+        self._dtype = pl.Categorical(self._categories)
+        self._keep_alive = pl.Series([None], dtype=self._dtype)
+
+    def encode(self, text: pl.Expr) -> pl.Expr:
+        """The UInt32 code of each text."""
+        return (text.cast(self._dtype).to_physical().cast(pl.UInt32) + 1).fill_null(NULL_CODE)
+
+    def texts(self) -> pl.Series:
+        """The text of every code so far; null first."""
+        known = self._categories.to_series().cast(pl.String)
+        return pl.concat([pl.Series(known.name, [None], dtype=pl.String), known])
+
+
+@dataclass(frozen=True)
+class SliceColumn:
+    """A column that slices: its name in the report, its dictionary, and the type of its values.
+
+    `dtypes` gives the type per side where the column exists; text of files without types has been given the other
+    side's type, where that is known.
+    """
+
+    name: str
+    dtypes: Mapping[str, pl.DataType]
+    dictionary: Dictionary = field(default_factory=Dictionary, compare=False)
+
+    def encode(self, column: Column, side: str, *, where: str) -> tuple[pl.Expr, list[Check]]:
+        """The code of each value of a side's column; `where` names the shard or batch in errors."""
+        if column.kind == "null":
+            return pl.lit(NULL_CODE, pl.UInt32), []
+        dtype = self.dtypes[side]
+        if not admits(dtype, column):
+            expected = Column(self.name, dtype).type_name
+            advice = "a column that slices holds one type"
+            raise ChangedType(
+                column.name, where=where, type_name=column.type_name, expected=expected, advice=advice
+            )
+        text, checks = spell(column, dtype)
+        return self.dictionary.encode(text), checks
+
+
+class FamilyCodec:
+    """The codes of one family: of its only column, or of the combinations that occur of several."""
+
+    def __init__(self, columns: Sequence[SliceColumn], side: str = "a") -> None:
+        """`side`: whose types the values keep; a wherever a carries the family."""
+        self.columns = tuple(columns)
+        self._side = side
+        self._crossed = Dictionary() if len(self.columns) > 1 else None
+
+    def encode(self, codes: Sequence[pl.Expr]) -> pl.Expr:
+        """The family's UInt32 code, from the codes of its columns."""
+        if self._crossed is None:
+            return codes[0]
+        return self._crossed.encode(pl.concat_str(list(codes), separator="|"))
+
+    def decode(self, codes: npt.NDArray[np.integer[Any]] | Sequence[int]) -> pl.DataFrame:
+        """One row per code, with a column `slice.<name>` per column of the family, in the column's own type."""
+        wanted = pl.Series(np.asarray(codes, dtype=np.uint32))
+        if self._crossed is None:
+            parts = [wanted]
+        else:
+            joined = self._crossed.texts().gather(wanted)
+            split = joined.str.split_exact("|", len(self.columns) - 1).struct.unnest()
+            parts = [part.cast(pl.UInt32) for part in split.get_columns()]
+        return pl.DataFrame(
+            [
+                unspell(column.dictionary.texts().gather(part), column.dtypes[self._side]).alias(SLICE_PREFIX + column.name)
+                for column, part in zip(self.columns, parts, strict=True)
+            ]
+        )
+
+
+def decide_slice(name: str, seen: Mapping[str, Seen]) -> SliceColumn:
+    """The column's type per side that has it. Shards of one log that disagree in kind are an error."""
+    own = {side: _one_type(name, columns) for side, columns in seen.items()}
+    typed = [dtype for dtype, untyped in own.values() if not untyped and dtype != pl.Null]
+    dtypes: dict[str, pl.DataType] = {}
+    for side, (dtype, untyped) in own.items():
+        adopted = untyped and typed and _spellable(typed[0])
+        dtypes[side] = typed[0] if adopted or (dtype == pl.Null and typed) else dtype
+    if len(dtypes) == 2:
+        dtypes = _unify(dtypes)
+    return SliceColumn(name, {side: pl.String() if dtype == pl.Null else dtype for side, dtype in dtypes.items()})
+
+
+def admits(dtype: pl.DataType, column: Column) -> bool:
+    """Whether values of `column` can enter a dictionary of type `dtype`."""
+    wanted = kind_of(dtype)
+    if column.kind == wanted or (column.kind == UNTYPED and (wanted == "text" or _spellable(dtype))):
+        return True
+    return column.kind in NUMBERS and (wanted == "float" or {column.kind, wanted} == {"int", "decimal"})
+
+
+def spell(column: Column, dtype: pl.DataType) -> tuple[pl.Expr, list[Check]]:
+    """The text under which a value of `column` enters the dictionary of a column of type `dtype`. NaN is null."""
+    value = column.expr
+    if dtype.is_integer():
+        if column.kind != UNTYPED:
+            return value.cast(pl.String), []
+        return _parsed(column, value.cast(pl.Int128, strict=False).cast(pl.String), dtype)
+    if dtype.is_float():
+        number = value.cast(pl.Float64, strict=column.kind != UNTYPED) + 0.0  # -0.0 is 0.0
+        text = pl.when(number.is_nan()).then(None).otherwise(number.cast(pl.String))
+        return _parsed(column, text, dtype) if column.kind == UNTYPED else (text, [])
+    if dtype == pl.Boolean and column.kind == UNTYPED:
+        word = value.str.to_lowercase()
+        return _parsed(column, pl.when(word.is_in(["true", "false"])).then(word), dtype)
+    if dtype == pl.Binary:
+        return value.bin.encode("hex"), []
+    if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
+        return value.dt.convert_time_zone("UTC").cast(dtype).to_physical().cast(pl.String), []
+    if dtype.is_temporal():
+        return value.cast(dtype).to_physical().cast(pl.String), []
+    if dtype.is_decimal():
+        return value.cast(dtype).cast(pl.String), []
+    return value.cast(pl.String), []
+
+
+def unspell(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """The inverse of `spell`."""
+    if dtype == pl.String:
+        return texts
+    if dtype == pl.Boolean:
+        return texts == "true"
+    if dtype == pl.Binary:
+        return texts.str.decode("hex")
+    if dtype.is_temporal():
+        physical = pl.Int32 if dtype == pl.Date else pl.Int64
+        return texts.cast(physical, strict=False).cast(dtype)
+    # Not strict: the other side's values may be of another kind; they are in the dictionary but never decoded.
+    return texts.cast(pl.Float64, strict=False).cast(dtype) if dtype.is_float() else texts.cast(dtype, strict=False)
+
+
+def _parsed(column: Column, text: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, list[Check]]:
+    nan = column.expr.cast(pl.Float64, strict=False).is_nan().fill_null(value=False)
+    bad = text.is_null() & column.expr.is_not_null() & (~nan if dtype.is_float() else pl.lit(value=True))
+    problem = f"this slice value is not of type {dtype}, which the column has in the other log; store one type in both"
+    return text, [Check(bad, (column.name,), problem)]
+
+
+def _spellable(dtype: pl.DataType) -> bool:
+    """Types whose values text without a type can spell."""
+    return dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean
+
+
+def _one_type(name: str, seen: Seen) -> tuple[pl.DataType, bool]:
+    """The type of a column over the shards of one log, and whether all of them are untyped text."""
+    if not seen:
+        return pl.Null(), False
+    where, first = seen[0]
+    for other_where, other in seen:
+        if other.kind == "other":
+            raise UnusableType(
+                f"the slice column {name!r}",
+                where=other_where,
+                type_name=other.type_name,
+                advice="a slice is a single value; columns that hold lists or structs do not slice yet",
+            )
+        if not (first.kind == other.kind or {first.kind, other.kind} <= NUMBERS or {first.kind, other.kind} <= TEXTS):
+            raise TypeConflict(
+                f"the slice column {name!r} has different types in one log",
+                f"{first.type_name} in {where}",
+                f"{other.type_name} in {other_where}",
+                "store one type in all files",
+            )
+    return common_type([column.dtype for _, column in seen]), all(column.kind == UNTYPED for _, column in seen)
+
+
+def common_type(dtypes: Sequence[pl.DataType]) -> pl.DataType:
+    """The narrowest of our types that holds values of all `dtypes`, which are of one kind."""
+    first = dtypes[0]
+    if all(dtype == first for dtype in dtypes):
+        return pl.String() if isinstance(first, (pl.Categorical, pl.Enum)) else first
+    if all(dtype.is_integer() for dtype in dtypes):
+        if all(isinstance(dtype, SMALL_INTS) for dtype in dtypes):
+            return pl.Int64()
+        return pl.UInt64() if all(isinstance(dtype, UNSIGNED) for dtype in dtypes) else pl.Int128()
+    if any(dtype.is_float() for dtype in dtypes):
+        return pl.Float64()
+    if any(dtype.is_decimal() for dtype in dtypes):
+        scale = max(dtype.scale for dtype in dtypes if isinstance(dtype, pl.Decimal))
+        return pl.Decimal(DECIMAL_DIGITS, scale)
+    return finest(dtypes) or pl.String()
+
+
+def _unify(dtypes: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
+    """One type for both sides where their kinds agree; else each keeps its own and values compare by their text."""
+    a, b = (Column("", dtype).kind for dtype in dtypes.values())
+    if a == b or {a, b} <= NUMBERS:
+        common = common_type(list(dtypes.values()))
+        return dict.fromkeys(dtypes, common)
+    return dtypes
+
+

@@ -1,0 +1,130 @@
+"""`--truth FILE`: labels from a third file, looked up by id. Read once, held in memory within the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from streamcmp.comparison import Comparison, SideName
+from streamcmp.errors import DataError, NoColumn, TypeConflict, UsageError
+from streamcmp.logs.columns import ID_RANKS, LABEL_RANKS, Roles, detect, names_of
+from streamcmp.logs.ids import IdRule, Seen
+from streamcmp.logs.model import ID, Shard
+from streamcmp.logs.slices import common_type
+from streamcmp.logs.values import NUMBERS, TEXTS, Column
+from streamcmp.logs.view import View
+
+LABEL = "label of the truth file"  # the column's name beside a log's own columns, and in messages
+
+
+@dataclass(frozen=True)
+class TruthColumns:
+    """The truth file before its rows are read: where ids and labels are."""
+
+    view: View
+    ids: tuple[str, ...]
+    label: str
+
+    def id_columns(self) -> list[Seen]:
+        """Per id component the columns of all shards, for the joint decision on ids."""
+        return [self.view.typed(name) for name in self.ids]
+
+    def load(self, ids: IdRule, *, memory_budget: int | None) -> Truth:
+        """Read the file.
+
+        Raises:
+            DataError: it does not fit the budget, an id is null or occurs twice, or a value is bad.
+        """
+        size = sum(part.shard.size or 0 for part in self.view.parts)
+        self._afford(size, memory_budget)
+        wanted = list(dict.fromkeys([*self.ids, self.label]))
+        frames, columns, rows_before = [], [], 0
+        for part in self.view.parts:
+            for batch in part.shard.batches(wanted):
+                typed = {name: Column(name, batch.schema[name], part.shard.untyped) for name in wanted}
+                where = f"{part.label}, from row {rows_before + 1:,} on"
+                expr, checks = ids.read([typed[name] for name in self.ids], where=where)
+                bad = [check.bad for check in checks] + [expr.is_null()]
+                rows = batch.select(pl.any_horizontal(bad)).to_series()
+                if rows.any():
+                    self._refuse(batch.row(int(rows.arg_max() or 0), named=True), part.label)
+                frames.append(batch.select(expr.alias(ID), pl.col(self.label).alias(LABEL)))
+                columns.append(typed[self.label])
+                rows_before += batch.height
+        if not frames:
+            raise DataError(f"{self.view.label} holds no rows; --truth brings an id and a label per row")
+        table = self._table(frames, columns)
+        self._afford(table.estimated_size(), memory_budget)
+        twice = table.filter(pl.col(ID).is_duplicated())
+        if twice.height:
+            raise DataError(
+                f"{self.view.label}: id {ids.show(twice[ID][0])} occurs more than once; a truth file has one label per id"
+            )
+        return Truth(table, untyped=all(column.kind in {"untyped", "null"} for column in columns))
+
+    def _refuse(self, row: Mapping[str, object], label: str) -> None:
+        shown = ", ".join(f"{name!r} is {row[name]!r}" for name in self.ids)
+        raise DataError(f"{label}: {shown}: not an id that can be looked up; every row of a truth file needs one")
+
+    def _afford(self, size: int, budget: int | None) -> None:
+        if budget is not None and size > budget:
+            raise DataError(
+                f"{self.view.label} holds {size:,} bytes, more than the memory budget of {budget:,}: --truth must fit "
+                "(for now); raise --memory, or write the labels into one of the logs"
+            )
+
+    def _table(self, frames: Sequence[pl.DataFrame], columns: Sequence[Column]) -> pl.DataFrame:
+        dtypes = [column.dtype for column in columns if column.kind != "null"]
+        kinds = {column.kind for column in columns} - {"null"}
+        if len(kinds) > 1 and not (kinds <= NUMBERS or kinds <= TEXTS):
+            first, second = sorted(kinds)[:2]
+            raise TypeConflict(
+                f"{self.view.label}: column {self.label!r} holds several types", first, second, "store one type"
+            )
+        dtype = common_type(dtypes) if dtypes else pl.Null()
+        return pl.concat([frame.with_columns(pl.col(LABEL).cast(dtype)) for frame in frames])
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Labels by canonical id."""
+
+    table: pl.DataFrame
+    untyped: bool
+
+    @property
+    def column(self) -> Column:
+        """The label as a column."""
+        return Column(LABEL, self.table.schema[LABEL], self.untyped)
+
+    def attach(self, batch: pl.DataFrame, ids: pl.Expr) -> pl.DataFrame:
+        """The batch with each row's label beside it; null where the truth file does not know the id."""
+        keys = batch.select(ids.alias(ID))
+        return batch.with_columns(keys.join(self.table, on=ID, how="left", maintain_order="left")[LABEL])
+
+
+def resolve_truth(comparison: Comparison, roles: Mapping[SideName, Roles], shards: Sequence[Shard]) -> TruthColumns:
+    """Find the truth file's id columns (side a's names, else the well-known ones) and its label."""
+    view = View.of("a", shards)
+    if len(shards) > 1:
+        view = View("a", f"the truth files ({shards[0].label}, ...)", view.parts)
+    view = view.completed()
+    label = comparison.a.label or comparison.b.label
+    if label is None or not view.has(label):
+        label = detect(view.columns, LABEL_RANKS, role="label", where=view.label, option="--label")
+    if label is None:
+        raise NoColumn(
+            "label", where=view.label, columns=view.columns, tried=names_of(LABEL_RANKS), option="--label"
+        )
+    ids = next((roles[side].ids for side in ("a", "b") if all(view.has(name) for name in roles[side].ids)), None)
+    if ids is None and len(roles["a"].ids) == 1 and not comparison.on:
+        found = detect(view.columns, ID_RANKS, role="id", where=view.label, option="--on")
+        ids = None if found is None else (found,)
+    if ids is None:
+        raise UsageError(
+            f"{view.label}: a truth file needs the logs' id columns ({', '.join(roles['a'].ids)})\n"
+            f"its columns: {', '.join(view.columns)}"
+        )
+    return TruthColumns(view, ids, label)

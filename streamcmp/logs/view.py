@@ -1,0 +1,106 @@
+"""One side's log before any row is read: its shards and what their schemas say together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from streamcmp.comparison import OPTION_OF_SIDE, SideName
+from streamcmp.errors import EmptyLog, ShardLacksColumn, UnknownColumn
+from streamcmp.logs.model import Shard
+from streamcmp.logs.values import Column, Kind
+
+
+@dataclass(frozen=True)
+class Part:
+    """A shard with its schema. `sparse`: its rows may lack keys, and its schema is a sample until completed."""
+
+    shard: Shard
+    schema: Mapping[str, pl.DataType]
+    sparse: bool
+    label: str  # the file; for a frame also the side
+
+    def column(self, name: str) -> Column:
+        """The named column; all null where a sparse shard lacks it."""
+        return Column(name, self.schema.get(name, pl.Null()), self.shard.untyped)
+
+
+@dataclass(frozen=True)
+class View:
+    """One side. `columns` are those that every shard has (a sparse shard lacks none)."""
+
+    side: SideName
+    label: str
+    parts: tuple[Part, ...]
+    complete: bool = False
+
+    @classmethod
+    def of(cls, side: SideName, shards: Sequence[Shard]) -> View:
+        """Read the schemas. Shards known to be empty do not count; a log of nothing else is an error."""
+        labels = [label_of(shard, side) for shard in shards]
+        label = labels[0] if len(shards) == 1 else f"the {OPTION_OF_SIDE[side]} log ({labels[0]}, ...)"
+        parts = [
+            Part(shard, shard.schema(), is_sparse(shard), name)
+            for shard, name in zip(shards, labels, strict=True)
+            if shard.rows != 0
+        ]
+        parts = [part for part in parts if part.schema]
+        if not parts:
+            raise EmptyLog(label)
+        return cls(side, label, tuple(parts))
+
+    def completed(self) -> View:
+        """The same with schemas that have seen every row."""
+        if self.complete:
+            return self
+        parts = tuple(
+            replace(part, schema=part.shard.schema(complete=True)) if part.sparse else part for part in self.parts
+        )
+        return replace(self, parts=parts, complete=True)
+
+    @property
+    def can_learn(self) -> bool:
+        """Whether reading whole files could reveal further columns or types."""
+        return not self.complete and any(part.sparse for part in self.parts)
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of usable columns, in file order."""
+        seen = dict.fromkeys(name for part in self.parts for name in part.schema)
+        return [name for name in seen if all(part.sparse or name in part.schema for part in self.parts)]
+
+    def has(self, name: str) -> bool:
+        """Whether the column is usable."""
+        return name in self.columns
+
+    def require(self, name: str, option: str | None = None) -> str:
+        """The name itself, or an error that lists the columns, or the file that lacks it."""
+        if self.has(name):
+            return name
+        having = [part.label for part in self.parts if name in part.schema]
+        if not having:
+            raise UnknownColumn(name, where=self.label, columns=self.columns, option=option)
+        without = next(part.label for part in self.parts if not part.sparse and name not in part.schema)
+        raise ShardLacksColumn(name, without=without, having=having[0])
+
+    def typed(self, name: str) -> list[tuple[str, Column]]:
+        """(shard label, column) of each shard in which the column holds anything."""
+        columns = ((part.label, part.column(name)) for part in self.parts)
+        return [(label, column) for label, column in columns if column.kind != "null"]
+
+    def kinds(self, name: str) -> set[Kind]:
+        """The kinds of value the column holds."""
+        return {column.kind for _, column in self.typed(name)}
+
+
+def label_of(shard: Shard, side: SideName) -> str:
+    """What messages call a shard: its path; frames have none, so the side tells them apart."""
+    return f"the {OPTION_OF_SIDE[side]} {shard.label}" if shard.label.startswith("frame") else shard.label
+
+
+def is_sparse(shard: Shard) -> bool:
+    """Whether rows of this shard may lack keys (NDJSON and its like)."""
+    return not shard.untyped and shard.lazy() is None
+

@@ -1,0 +1,72 @@
+"""`--where`: which rows count. Polars SQL, one truth value per row, evaluated on each side that has the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+from polars.exceptions import PolarsError
+
+from streamcmp.comparison import SIDES, SideName
+from streamcmp.errors import UnknownColumn, UsageError
+from streamcmp.logs.view import View
+
+# Nodes of a serialised expression that look at more than one row: their value would depend on how a log is split.
+MANY_ROWS = ('"Agg"', '"Over"', '"Rank"', '"Len"', '"Shift"', '"SubPlan"')
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A parsed condition and the sides it applies to."""
+
+    text: str
+    roots: tuple[str, ...]
+    sides: frozenset[SideName]
+
+    def excluded(self, columns: Mapping[str, pl.DataType], *, where: str, untyped: bool) -> pl.Expr:
+        """Whether a row is filtered out: the condition is false or null. Types are checked on an empty frame."""
+        condition = pl.sql_expr(self.text)
+        empty = pl.DataFrame(schema={name: columns[name] for name in self.roots})
+        try:
+            dtype = empty.select(condition).to_series().dtype
+        except PolarsError as error:
+            first = str(error).splitlines()[0]
+            hint = "; columns of this file are text: write CAST(column AS INT) or AS DOUBLE" if untyped else ""
+            raise UsageError(f"--where {self.text!r} does not fit {where}: {first}{hint}") from error
+        if dtype == pl.Null:
+            return pl.lit(value=True)
+        if dtype != pl.Boolean:
+            raise UsageError(f"--where {self.text!r} must be true or false for each row; in {where} it is {dtype}")
+        return condition.not_().fill_null(value=True)
+
+
+def parse_where(text: str) -> tuple[str, ...]:
+    """The columns a condition names. Raises UsageError for what is no condition on single rows."""
+    try:
+        expr = pl.sql_expr(text)
+        roots = tuple(dict.fromkeys(expr.meta.root_names()))
+        tree = expr.meta.serialize(format="json")
+    except PolarsError as error:
+        raise UsageError(f"--where {text!r} is not a condition in SQL: {str(error).splitlines()[0]}") from error
+    if any(node in tree for node in MANY_ROWS):
+        raise UsageError(f"--where {text!r} looks at more than one row; only conditions on single rows can filter a log")
+    if not roots:
+        raise UsageError(f"--where {text!r} names no column")
+    return roots
+
+
+def resolve_where(text: str | None, views: Mapping[SideName, View]) -> Where | None:
+    """The condition and the sides that carry all its columns; UnknownColumn if neither does."""
+    if text is None:
+        return None
+    roots = parse_where(text)
+    sides = frozenset(side for side in SIDES if all(views[side].has(name) for name in roots))
+    if not sides:
+        # Blame the side that comes closest.
+        view = max((views[side] for side in SIDES), key=lambda one: sum(one.has(name) for name in roots))
+        missing = next(name for name in roots if not view.has(name))
+        raise UnknownColumn(missing, where=view.label, columns=view.columns, option="--where")
+    return Where(text, roots, sides)
+
+
