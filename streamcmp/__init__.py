@@ -1,3 +1,66 @@
 """Compare two prediction logs, paired by example id, slice by slice."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from streamcmp.api import compare, count, finalize, mcnemar, mcnemar_from_predictions, merge
+    from streamcmp.errors import DataError, InternalError, Interrupted, StreamcmpError, UsageError
+    from streamcmp.in_hand import McnemarResult
+    from streamcmp.ledger import Ledger
+    from streamcmp.report.model import Report
+    from streamcmp.tally import Tally
+
+# Where each public name lives. Loaded when first asked for: `import streamcmp`, `streamcmp --help` stay
+# quick.
+_HOMES = {
+    "DataError": "errors",
+    "InternalError": "errors",
+    "Interrupted": "errors",
+    "Ledger": "ledger",
+    "McnemarResult": "in_hand",
+    "Report": "report.model",
+    "StreamcmpError": "errors",
+    "Tally": "tally",
+    "UsageError": "errors",
+    "compare": "api",
+    "count": "api",
+    "finalize": "api",
+    "mcnemar": "in_hand",
+    "mcnemar_from_predictions": "in_hand",
+    "merge": "api",
+}
+
+__all__ = [
+    "DataError",
+    "InternalError",
+    "Interrupted",
+    "Ledger",
+    "McnemarResult",
+    "Report",
+    "StreamcmpError",
+    "Tally",
+    "UsageError",
+    "__version__",
+    "compare",
+    "count",
+    "finalize",
+    "mcnemar",
+    "mcnemar_from_predictions",
+    "merge",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,218 @@
+"""The Python API: where the rooms meet. The command line calls it, and adds nothing to the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Unpack
+
+import streamcmp
+from streamcmp import counts_table, request
+from streamcmp.engines import local
+from streamcmp.errors import UsageError
+from streamcmp.finalize import finalize as _finalize
+from streamcmp.in_hand import McnemarResult, mcnemar, mcnemar_from_predictions
+from streamcmp.interrupt import stoppable
+from streamcmp.options import CompareOptions, CountOptions, FinalizeOptions
+from streamcmp.parts import check_complete
+from streamcmp.policies import judge
+from streamcmp.tally import Tally
+
+if TYPE_CHECKING:
+    from streamcmp.comparison import Policies
+    from streamcmp.engines.local import Counted
+    from streamcmp.options import AnyOptions, Countable, Log, Names, Terms
+    from streamcmp.report.model import Report
+
+__all__ = ["McnemarResult", "compare", "count", "finalize", "mcnemar", "mcnemar_from_predictions", "merge"]
+
+
+def compare(
+    left: Log,
+    right: Log,
+    *,
+    on: Names | None = None,
+    by: Terms | None = None,
+    **options: Unpack[CompareOptions],
+) -> Report:
+    """Compare two prediction logs: pair them by id, count per slice, test.
+
+    Args:
+        left: the baseline's log: a file, glob, folder or address (Parquet, Arrow IPC, CSV, TSV, NDJSON, plain
+            or compressed), a list of those, or any frame with an Arrow C stream (polars, pandas, pyarrow,
+            ...). Logs are read more than once: pipes and one-shot streams are refused.
+        right: the candidate's log. The same object twice, with `correct=("x", "y")`, is one wide log.
+        on: the id column, or several (a list, or "task,doc_id"); "row" pairs by position. Detected if left
+        out.
+        by: one family of slices per entry; "domain,class" or ("domain", "class") crosses two columns.
+        **options: all optional.
+
+            *Reading.* Each of `correct`, `prediction`, `label`, `score` and `input_format` is one value for
+            both sides, or a tuple (left, right): `correct`: a column of outcomes (bool, 0/1, true/false,
+            yes/no, ...); `prediction`, `label`: correct where they are equal, or differ by at most
+            `tolerance` (>= 0); `score`, `threshold`: correct where score >= threshold. Outcome columns are
+            detected if not named. `label_type`: "text" or "number", how prediction and label are compared
+            where their types differ. `id_type`: "text" or "int", how ids are compared where their types
+            differ. `truth`: a third log with the columns id and label. `where`: a Polars SQL condition; rows
+            for which it does not hold count as filtered. `guards`: columns that must be equal on both sides
+            of a pair. `input_format`: "parquet", "csv", "tsv", "ndjson", ... where the name does not tell;
+            `columns`: names for files that have no header. `left_name`, `right_name`: what the report calls
+            the models; else what tells the paths apart. `left_options`, `right_options`: dicts with any of
+            name, on, by, correct, prediction, label, score, input_format, columns, for that side only.
+
+            *Rows that cannot simply be counted* (first value: default). `duplicates`: "error", "drop";
+            `mismatch` (of a guard): "error", "drop", "ignore"; `unmatched`: "drop", "error"; `missing` (no
+            outcome): "drop", "wrong", "error"; `null_ids`: "drop", "error"; `strict=True`: all of them are
+            errors. What was dropped is in the report's ledger and warnings.
+
+            *Statistics.* `test`: "exact", "mid-p", "chi2", "chi2-corrected", "auto"; `alternative`:
+            "two-sided", "better", "worse" (of the right log); `ci`: "tango", "newcombe", "bonett-price",
+            "agresti-min", "wald", for the gain; `confidence`: 0.95, alpha being 1 - confidence; `adjust`:
+            "holm", "none", "bonferroni", "hochberg", "bh", "by", within one family; `min_discordant`: 0,
+            slices with fewer discordant pairs are not tested. docs/statistics.md has definitions and sources.
+
+            *The pass.* `memory`: bytes, or text such as "2GB" (default: half of what there is); `spill_dir`;
+            `threads`; `strategy`: "auto", "lockstep", "buckets". None of these changes a result. `on_note` is
+            called with a sentence for each thing detected, `on_examples` with ids of rows that were not
+            counted (kind -> the five smallest, as text).
+
+    Returns:
+        Report: `results` has one row per slice, accuracies and gain as shares in [-1, 1], `overall` first.
+
+    Raises:
+        UsageError: the options contradict each other, or name a file or column that does not exist.
+        DataError: the logs hold something that cannot be compared; or a policy says "error", after the whole
+            pass, with full counts.
+        TypeError: an option that does not exist.
+        Interrupted: SIGINT or SIGTERM arrived.
+
+    Reference:
+        McNemar, Q. (1947). Psychometrika 12, 153-157.
+    """
+    request.check_options("compare", options, CompareOptions)
+    analysis = request.analysis(options)
+    names = _names(left, right, options)
+    counted = _count(left, right, on, by, options)
+    judge(counted.tally, request.policies(options), counted.examples)
+    return _finalize(counted.tally, analysis, names)
+
+
+def count(
+    left: Log,
+    right: Log,
+    *,
+    on: Names | None = None,
+    by: Terms | None = None,
+    **options: Unpack[CountOptions],
+) -> Tally:
+    """Count two logs without judging: the first half of `compare`, to be saved, merged, finalized elsewhere.
+
+    Arguments, options of reading and of the pass, and errors of reading are those of `compare`. Of the
+    policies, `missing="wrong"` and `mismatch="ignore"` act here and belong to the tally; the others act in
+    `finalize`.
+
+    Returns:
+        Tally: counts per family and slice, and the ledger. `Tally.save` writes it, `+` and `merge` add.
+    """
+    request.check_options("count", options, CountOptions)
+    return _count(left, right, on, by, options).tally
+
+
+def merge(*tallies: Tally | str | PathLike[str] | Iterable[Tally | str | PathLike[str]]) -> Tally:
+    """The tally of all examples together.
+
+    Args:
+        *tallies: tallies or paths of tally files, or iterables of those; any number, in any order. None at
+            all gives the zero.
+
+    Raises:
+        UsageError: two were counted by different rules (says what differs), cover the same examples, or one
+            is a plain table of counts.
+        DataError: a file is damaged.
+    """
+    total = Tally.zero()
+    for given in tallies:
+        several = [given] if isinstance(given, Tally | str | PathLike) else given
+        for one in several:
+            total += one if isinstance(one, Tally) else _with_rule(one)
+    return total
+
+
+def _with_rule(path: str | PathLike[str]) -> Tally:
+    tally = Tally.load(path)
+    if tally.rule is None:
+        raise UsageError(
+            f"{fspath(path)} has no header that says how it was counted, so it cannot be merged; "
+            "finalize it alone"
+        )
+    return tally
+
+
+def finalize(counts: Countable, **options: Unpack[FinalizeOptions]) -> Report:
+    """Turn counts into a report: the second half of `compare`.
+
+    Args:
+        counts: a Tally; a path of a tally file; or a plain table of counts (a CSV, Parquet or JSON file, or a
+            frame) with n_ab and n_ba, optionally both_correct and both_wrong, or n, `family`, and slice
+            columns.
+        **options: `left_name`, `right_name`, the policies and the statistics of `compare`.
+
+    Raises:
+        UsageError: the file is none of these, a policy contradicts how the tally was counted, or a set of
+            shards is incomplete (names what is missing).
+        DataError: a policy says "error", or a count is impossible.
+        TypeError: an option that does not exist.
+    """
+    request.check_options("finalize", options, FinalizeOptions)
+    analysis, policies = request.analysis(options), request.policies(options)
+    tally = counts if isinstance(counts, Tally) else counts_table.read(counts)
+    check_complete(tally.parts)
+    names = _names(*_paths(tally), options)
+    _check_counted_so(tally, policies)
+    judge(tally, policies, None)
+    return _finalize(tally, analysis, names)
+
+
+def _check_counted_so(tally: Tally, policies: Policies) -> None:
+    """Two policies act while counting: asking for them afterwards is too late."""
+    if tally.rule is None:
+        return
+    for option, asked, counted in (
+        ("missing", policies.missing == "wrong", tally.rule.missing == "wrong"),
+        ("mismatch", policies.mismatch == "ignore", tally.rule.mismatch == "ignore"),
+    ):
+        if asked and not counted:
+            value = getattr(policies, option)
+            raise UsageError(
+                f"--{option} {value} acts while counting, and this tally was counted without it; "
+                f"count again with --{option} {value}"
+            )
+
+
+def _count(left: object, right: object, on: Names | None, by: Terms | None, options: AnyOptions) -> Counted:
+    comparison = request.comparison(left, right, on, by, options)
+    resources = request.resources(options)
+    with stoppable():
+        counted = local.count(comparison, resources, options.get("on_note"))
+    if on_examples := options.get("on_examples"):
+        on_examples(counted.examples)
+    return counted
+
+
+def _names(left: object, right: object, options: AnyOptions) -> tuple[str, str]:
+    own = [(options.get(f"{side}_options") or {}).get("name") for side in ("left", "right")]
+    given = [name or options.get(f"{side}_name") for name, side in zip(own, ("left", "right"), strict=True)]
+    return request.display_names(left, right, given[0], given[1])
+
+
+def _paths(tally: Tally) -> tuple[list[str], list[str]]:
+    """The paths of the first part, where the tally knows any."""
+    if not tally.parts:
+        return [], []
+    left, right = (list(tally.parts[0].inputs.get(side, {}).get("paths", ())) for side in ("a", "b"))
+    return left, right
+
+
+# Python binds a submodule to its package when it is first imported, and `streamcmp.finalize` is to be the
+# function.
+streamcmp.finalize = finalize

@@ -1,0 +1,115 @@
+"""The commands: parse, call, render. Whatever is computed is computed by the API.
+
+The API is imported inside, so that --help does not load polars.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from streamcmp.cli.groups import grouped
+from streamcmp.cli.options import (
+    Logs,
+    Machine,
+    Names,
+    RowPolicies,
+    Save,
+    Show,
+    Slices,
+    Statistics,
+    Talk,
+)
+from streamcmp.cli.output import check_target, chosen_format, show_report
+from streamcmp.cli.stderr import Notes
+
+_SIDE_OPTIONS = ("on", "by", "correct", "prediction", "label", "score", "input_format", "columns")
+
+
+@grouped
+def run(
+    *,
+    logs: Logs,
+    names: Names,
+    rows: RowPolicies,
+    statistics: Statistics,
+    slices: Slices,
+    machine: Machine,
+    show: Show,
+    talk: Talk,
+) -> None:
+    """Compare two logs: pair, count, test, report."""
+    from streamcmp.api import compare
+
+    notes = Notes(quiet=talk.quiet, verbose=talk.verbose)
+    form = chosen_format(show)
+    check_target(show.output, [*logs.left, *logs.right])
+    with notes.pass_():
+        report = compare(
+            **_reading(logs),
+            **asdict(names),
+            **asdict(rows),
+            **asdict(statistics),
+            **asdict(slices),
+            **asdict(machine),
+            on_note=notes.note,
+            on_examples=notes.examples,
+        )
+    show_report(report, form, show, notes)
+
+
+@grouped
+def count(logs: Logs, rows: RowPolicies, machine: Machine, save: Save, talk: Talk) -> None:
+    """Count two logs into a tally file, to merge and finalize later."""
+    from streamcmp.api import count as count_logs
+
+    notes = Notes(quiet=talk.quiet, verbose=talk.verbose)
+    check_target(save.output, [*logs.left, *logs.right])
+    with notes.pass_():
+        tally = count_logs(**_reading(logs), **asdict(rows), **asdict(machine), on_note=notes.note)
+    tally.save(save.output)
+    notes.note(f"wrote {save.output}")
+
+
+@grouped
+def merge(tallies: Annotated[list[str], typer.Argument(help="tally files")], save: Save, talk: Talk) -> None:
+    """Add tally files up into one."""
+    from streamcmp.api import merge as merge_tallies
+
+    check_target(save.output)
+    merge_tallies(tallies).save(save.output)
+    Notes(quiet=talk.quiet, verbose=talk.verbose).note(f"wrote {save.output}")
+
+
+@grouped
+def finalize(
+    *,
+    counts: Annotated[str, typer.Argument(help="a tally file, or a table of counts (csv, parquet, json)")],
+    names: Names,
+    rows: RowPolicies,
+    statistics: Statistics,
+    slices: Slices,
+    show: Show,
+    talk: Talk,
+) -> None:
+    """Test what a tally file, or a table of counts, holds."""
+    from streamcmp.api import finalize as finalize_counts
+
+    form = chosen_format(show)
+    check_target(show.output, [counts])
+    report = finalize_counts(counts, **asdict(names), **asdict(rows), **asdict(statistics), **asdict(slices))
+    show_report(report, form, show, Notes(quiet=talk.quiet, verbose=talk.verbose))
+
+
+def _reading(logs: Logs) -> dict[str, Any]:
+    """The reading options as the API calls them."""
+    options = asdict(logs)
+    for side in ("left", "right"):
+        files = options[side]
+        options[side] = files[0] if len(files) == 1 else files
+        own = {name: options.pop(f"{side}_{name}") for name in _SIDE_OPTIONS}
+        options[f"{side}_options"] = {name: value for name, value in own.items() if value is not None}
+    options["guards"] = options.pop("guard")
+    return options

@@ -1,0 +1,48 @@
+"""Options in groups: a command takes dataclasses of options, of which typer sees every field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Any, get_type_hints
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """`command(logs: Logs, talk: Talk)` as a function of all their fields, which builds the groups.
+
+    A parameter that is no dataclass stays as it is.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, type] = {}
+    flat: list[Parameter] = []
+    for name in signature(command).parameters:
+        kind = hints[name]
+        if not hasattr(kind, "__dataclass_fields__"):
+            flat.append(Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind))
+            continue
+        groups[name] = kind
+        types = get_type_hints(kind, include_extras=True)
+        flat += [
+            Parameter(
+                field.name,
+                Parameter.KEYWORD_ONLY,
+                annotation=types[field.name],
+                default=Parameter.empty if field.default is MISSING else field.default,
+            )
+            for field in fields(kind)
+        ]
+
+    @wraps(command)
+    def flattened(**given: Any) -> None:
+        built = {
+            name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**built, **given)
+
+    # typer reads both.
+    flattened.__signature__ = Signature(flat)  # type: ignore[attr-defined]
+    flattened.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+    return flattened

@@ -1,0 +1,71 @@
+"""`streamcmp test`: McNemar's test of two counts in hand."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from streamcmp.cli.groups import grouped
+from streamcmp.cli.options import Names, Statistics, Talk, option
+from streamcmp.cli.output import check_target, write
+from streamcmp.cli.stderr import Notes
+
+if TYPE_CHECKING:
+    from streamcmp.in_hand import McnemarResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """The counts."""
+
+    won: Annotated[int, option("--won", "pairs that only the right model got right")]
+    lost: Annotated[int, option("--lost", "pairs that only the left model got right")]
+    n: Annotated[int | None, option("--n", "all pairs, for the gain and its interval")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowTest:
+    """Where the result goes."""
+
+    format: Annotated[Literal["table", "json"], option("--format", "text for people, or json")] = "table"
+    output: Annotated[Path | None, option("--output", "write it to this file")] = None
+
+
+@grouped
+def test(counts: Counts, names: Names, statistics: Statistics, show: ShowTest, talk: Talk) -> None:
+    """Test two counts in hand: --won 14 --lost 4."""
+    from streamcmp.in_hand import mcnemar
+
+    check_target(show.output)
+    given = {name: value for name, value in asdict(statistics).items() if value is not None}
+    result = mcnemar(counts.lost, counts.won, counts.n, **given)
+    if show.format == "json":
+        text = json.dumps(result.to_dict(), indent=2) + "\n"
+    else:
+        text = _for_people(result, (names.left_name or "left", names.right_name or "right"))
+    write(text, show.output, Notes(quiet=talk.quiet, verbose=talk.verbose))
+
+
+def _for_people(result: McnemarResult, names: tuple[str, str]) -> str:
+    from streamcmp.report.numbers import p_equation
+    from streamcmp.report.words import sentence
+
+    report = result.to_report(names)
+    figures = {
+        "exact": (result.p_exact, result.log10_p_exact),
+        "mid-p": (result.p_mid, result.log10_p_mid),
+        "chi2": (result.p_chi2, result.log10_p_chi2),
+        "chi2-corrected": (result.p_chi2_corrected, result.log10_p_chi2_corrected),
+    }
+    lines = [
+        sentence(report),
+        f"(test: {result.test}, {result.alternative}; interval: {result.ci}, {result.confidence})",
+    ]
+    lines += [
+        "",
+        "two-sided p by each test:",
+        *(f"  {test:<14}  {p_equation(*p)}" for test, p in figures.items()),
+    ]
+    return "\n".join([*lines, ""])

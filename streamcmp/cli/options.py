@@ -1,0 +1,203 @@
+"""Every option of the command line, defined once; commands take them by group (see groups.py).
+
+A default of None means: what the API's default is. Each option is also read from the environment, as
+STREAMCMP_ and its name, and from a --config file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from streamcmp.analysis import Adjust, Alternative, GainInterval, Test
+from streamcmp.cli.config import load_config
+from streamcmp.comparison import Duplicates, IdType, LabelType, Mismatch, Missing, NullIds, Unmatched
+from streamcmp.resources import Strategy
+
+Format = Literal["table", "json", "csv", "parquet", "markdown"]
+
+
+def option(name: str, help: str, panel: str | None = None, **more: Any) -> Any:  # noqa: A002 - typer's word
+    """One option; its environment variable follows from its name."""
+    variable = "STREAMCMP_" + name.removeprefix("--").replace("-", "_").upper()
+    return typer.Option(name, help=help, rich_help_panel=panel, envvar=variable, show_envvar=False, **more)
+
+
+_LOGS = "The two logs"
+_SIDE = "Where the sides differ"
+_ROWS = "Rows that cannot simply be counted"
+_TEST = "Statistics"
+_SHOW = "The report"
+_PASS = "The pass"
+
+Text = str | None
+Texts = list[str] | None
+
+
+def _side(side: str, what: str, other: str | None = None) -> Any:
+    return option(f"--{side}-{what}", f"--{other or what} for the {side} log only", _SIDE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Logs:
+    """What to read."""
+
+    left: Annotated[
+        list[str],
+        option("--left", "the baseline's log: a file, glob, folder or address; repeat for more files", _LOGS),
+    ]
+    right: Annotated[list[str], option("--right", "the candidate's log, likewise", _LOGS)]
+    on: Annotated[Texts, option("--on", "id columns (a, or a,b); 'row' pairs by position", _LOGS)] = None
+    by: Annotated[
+        Texts, option("--by", "a family of slices: a column; a,b crosses two; repeat for more", _LOGS)
+    ] = None
+    where: Annotated[Text, option("--where", "only rows for which this SQL condition holds", _LOGS)] = None
+    guard: Annotated[Texts, option("--guard", "a column that must be equal on both sides", _LOGS)] = None
+    correct: Annotated[
+        Text, option("--correct", "the column that says whether the model was right", _LOGS)
+    ] = None
+    prediction: Annotated[
+        Text, option("--prediction", "or: the prediction, compared with --label", _LOGS)
+    ] = None
+    label: Annotated[Text, option("--label", "the true label", _LOGS)] = None
+    tolerance: Annotated[
+        float | None, option("--tolerance", "right if |prediction - label| is at most this", _LOGS)
+    ] = None
+    score: Annotated[Text, option("--score", "or: a score, compared with --threshold", _LOGS)] = None
+    threshold: Annotated[
+        float | None, option("--threshold", "right if the score is at least this", _LOGS)
+    ] = None
+    truth: Annotated[Text, option("--truth", "a third file with the columns id and label", _LOGS)] = None
+    id_type: Annotated[IdType | None, option("--id-type", "compare ids as", _LOGS)] = None
+    label_type: Annotated[
+        LabelType | None, option("--label-type", "compare prediction and label as", _LOGS)
+    ] = None
+    input_format: Annotated[
+        Text, option("--input-format", "parquet, csv, ... where the name does not tell", _LOGS)
+    ] = None
+    columns: Annotated[
+        Text, option("--columns", "names for the columns of a file without header: a,b,c", _LOGS)
+    ] = None
+    left_on: Annotated[Texts, _side("left", "on")] = None
+    right_on: Annotated[Texts, _side("right", "on")] = None
+    left_by: Annotated[Texts, _side("left", "by")] = None
+    right_by: Annotated[Texts, _side("right", "by")] = None
+    left_correct: Annotated[Text, _side("left", "correct")] = None
+    right_correct: Annotated[Text, _side("right", "correct")] = None
+    left_prediction: Annotated[Text, _side("left", "prediction")] = None
+    right_prediction: Annotated[Text, _side("right", "prediction")] = None
+    left_label: Annotated[Text, _side("left", "label")] = None
+    right_label: Annotated[Text, _side("right", "label")] = None
+    left_score: Annotated[Text, _side("left", "score")] = None
+    right_score: Annotated[Text, _side("right", "score")] = None
+    left_input_format: Annotated[Text, _side("left", "input-format")] = None
+    right_input_format: Annotated[Text, _side("right", "input-format")] = None
+    left_columns: Annotated[Text, _side("left", "columns")] = None
+    right_columns: Annotated[Text, _side("right", "columns")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Names:
+    """What the report calls the models."""
+
+    left_name: Annotated[Text, option("--left-name", "what to call the left model", _SHOW)] = None
+    right_name: Annotated[Text, option("--right-name", "what to call the right model", _SHOW)] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowPolicies:
+    """Policies of the ledger."""
+
+    duplicates: Annotated[
+        Duplicates | None, option("--duplicates", "ids that occur twice (default: error)", _ROWS)
+    ] = None
+    mismatch: Annotated[
+        Mismatch | None, option("--mismatch", "pairs that differ in a guard (default: error)", _ROWS)
+    ] = None
+    unmatched: Annotated[
+        Unmatched | None, option("--unmatched", "ids in one log only (default: drop)", _ROWS)
+    ] = None
+    missing: Annotated[
+        Missing | None, option("--missing", "outcomes that are null (default: drop)", _ROWS)
+    ] = None
+    null_ids: Annotated[NullIds | None, option("--null-ids", "rows without an id (default: drop)", _ROWS)] = (
+        None
+    )
+    strict: Annotated[bool, option("--strict", "each of these is an error", _ROWS)] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statistics:
+    """How counts are judged."""
+
+    test: Annotated[Test | None, option("--test", "which test decides (default: exact)", _TEST)] = None
+    alternative: Annotated[
+        Alternative | None, option("--alternative", "is the right model (default: two-sided)", _TEST)
+    ] = None
+    ci: Annotated[GainInterval | None, option("--ci", "interval of the gain (default: tango)", _TEST)] = None
+    confidence: Annotated[
+        float | None, option("--confidence", "its level; alpha is 1 - this (default: 0.95)", _TEST)
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slices:
+    """How slices are judged together."""
+
+    adjust: Annotated[
+        Adjust | None, option("--adjust", "p-values within a family (default: holm)", _TEST)
+    ] = None
+    min_discordant: Annotated[
+        int | None, option("--min-discordant", "do not test slices with fewer discordant pairs", _TEST)
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """What the pass may use."""
+
+    memory: Annotated[Text, option("--memory", "such as 2GB (default: half of what there is)", _PASS)] = None
+    spill_dir: Annotated[
+        Path | None, option("--spill-dir", "where to spill (default: the system's temporary folder)", _PASS)
+    ] = None
+    threads: Annotated[int | None, option("--threads", "how many", _PASS)] = None
+    strategy: Annotated[Strategy | None, option("--strategy", "how to pair (default: auto)", _PASS)] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Show:
+    """Where the report goes, and how."""
+
+    format: Annotated[
+        Format | None, option("--format", "default: table, or what the ending of --output says", _SHOW)
+    ] = None
+    output: Annotated[
+        Path | None, option("--output", "write it to this file: .json .csv .parquet .md .txt", _SHOW)
+    ] = None
+    top: Annotated[int, option("--top", "rows per family in the table", _SHOW, min=0)] = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Save:
+    """Where a tally goes."""
+
+    output: Annotated[Path, option("--output", "the tally file to write, such as x.tally")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Talk:
+    """What is said on stderr."""
+
+    quiet: Annotated[bool, option("--quiet", "no notes on stderr")] = False
+    verbose: Annotated[bool, option("--verbose", "how long it took and the memory it used; tracebacks")] = (
+        False
+    )
+    config: Annotated[
+        Path | None,
+        option(
+            "--config", 'a TOML file with options (left-name = "cnn")', is_eager=True, callback=load_config
+        ),
+    ] = None

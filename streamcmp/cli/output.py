@@ -1,0 +1,96 @@
+"""Where a result goes: stdout, or a file that is written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streamcmp.cli.options import Format, Show
+from streamcmp.cli.stderr import Notes, say
+from streamcmp.errors import UsageError
+from streamcmp.report import FORMAT_OF_ENDING, RENDERERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from streamcmp.report.model import Report
+
+
+def chosen_format(show: Show) -> Format:
+    """`--format`, else what the ending of `--output` says, else a table.
+
+    Raises UsageError, before anything is read, for an ending that says nothing and for Parquet on a terminal.
+    """
+    if show.format is not None:
+        chosen: str = show.format
+    elif show.output is not None:
+        ending = show.output.suffix.lower()
+        if ending not in FORMAT_OF_ENDING:
+            raise UsageError(
+                f"--output {show.output}: the ending {ending or '(none)'} does not say a format; "
+                f"give --format, or one of the endings {' '.join(FORMAT_OF_ENDING)}"
+            )
+        chosen = FORMAT_OF_ENDING[ending]
+    else:
+        chosen = "table"
+    if chosen == "parquet" and show.output is None and sys.stdout.isatty():
+        raise UsageError("parquet is not for a terminal; give --output FILE.parquet")
+    return chosen  # type: ignore[return-value] # FORMAT_OF_ENDING maps to Format
+
+
+def check_target(path: Path | None, inputs: Iterable[str | Path] = ()) -> None:
+    """Raise UsageError, before anything is read, where `path` cannot be written or is one of the inputs."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise UsageError(f"--output {path} is a folder; give a file name in it")
+    if not path.parent.is_dir():
+        raise UsageError(f"--output {path}: there is no folder {path.parent}; create it first")
+    if path.exists() and not path.is_file():
+        # It would be replaced by a file of its name.
+        raise UsageError(f"--output {path} is not an ordinary file; leave --output out and use > instead")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise UsageError(f"--output {path}: the folder {path.parent} is not writable")
+    for one in inputs:
+        if path.exists() and Path(one).exists() and path.samefile(one):
+            raise UsageError(
+                f"--output {path} is also an input, and would be overwritten; choose another name"
+            )
+
+
+def show_report(report: Report, form: Format, show: Show, notes: Notes) -> None:
+    """Render and write. What a format has no place for, and warnings, go to stderr as well."""
+    write(render(report, form, show), show.output, notes)
+    if form == "csv":
+        from streamcmp.report.words import ledger_line
+
+        say(*ledger_line(report).split(": ", 1))  # type: ignore[arg-type] # "ledger", and the rest
+    if form not in ("table", "markdown") or show.output is not None:
+        for warning in report.warnings:
+            say("warning", warning.message)
+
+
+def render(report: Report, form: Format, show: Show) -> str | bytes:
+    """The report in a format."""
+    if form == "table":
+        color = show.output is None and sys.stdout.isatty()
+        return RENDERERS[form](report, top=show.top, color=color)
+    if form == "markdown":
+        return RENDERERS[form](report, top=show.top)
+    return RENDERERS[form](report)
+
+
+def write(result: str | bytes, path: Path | None, notes: Notes) -> None:
+    """To `path` at once, or to stdout."""
+    data = result.encode() if isinstance(result, str) else result
+    if path is None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    from streamcmp.output import write_atomic
+
+    write_atomic(path, data)
+    notes.note(f"wrote {path}")

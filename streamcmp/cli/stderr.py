@@ -1,0 +1,60 @@
+"""What is said beside the result: notes, warnings, errors. All of it on stderr, one line or a few each."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+_EXAMPLES: Final = {
+    "duplicate_a": "duplicate ids on the left",
+    "duplicate_b": "duplicate ids on the right",
+    "guard_mismatch": "ids whose guard differs",
+    "unmatched_a": "ids on the left only",
+    "unmatched_b": "ids on the right only",
+}
+
+
+def say(kind: str, text: str) -> None:
+    """`kind: text` on stderr. A reader that is gone does not matter."""
+    try:
+        print(f"{kind}: {text}", file=sys.stderr, flush=True)  # noqa: T201 - this is where the command speaks
+    except BrokenPipeError:
+        return
+
+
+class Notes:
+    """Notes on stderr, unless `--quiet`."""
+
+    def __init__(self, *, quiet: bool, verbose: bool) -> None:
+        self._quiet = quiet
+        self._verbose = verbose
+
+    def note(self, text: str) -> None:
+        """One sentence about how the run went."""
+        if not self._quiet:
+            say("note", text)
+
+    def examples(self, ids: Mapping[str, Sequence[str]]) -> None:
+        """A few ids of each kind of row that was not counted."""
+        for kind, some in ids.items():
+            if some:
+                self.note(f"{_EXAMPLES.get(kind, kind)}: {', '.join(some)}, ...".removesuffix(", ..."))
+
+    @contextmanager
+    def pass_(self) -> Iterator[None]:
+        """While the logs are read: a spinner on a terminal; afterwards, with `--verbose`, what it took."""
+        started = time.perf_counter()
+        if self._quiet or not sys.stderr.isatty():
+            yield
+        else:
+            from rich.console import Console
+
+            with Console(stderr=True).status("reading the logs"):
+                yield
+        if self._verbose:
+            from streamcmp.usage import usage
+
+            self.note(usage(started))

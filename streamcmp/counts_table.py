@@ -1,0 +1,195 @@
+"""Counts from somewhere else: a plain table with n_ab and n_ba becomes a tally without rule or ledger.
+
+By content, not by name: a tally file, a tally's rows without its header (what SQL engines write), or plain
+counts.
+"""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from streamcmp.counts_file import parse
+from streamcmp.errors import DataError, UnknownColumn, UsageError
+from streamcmp.report.model import RESULT_FIELDS
+from streamcmp.tally import CELLS, COUNTERS, OVERALL, SLICE_PREFIX, Tally, slice_columns, sorted_table
+from streamcmp.tally_file import from_rows, load
+
+if TYPE_CHECKING:
+    from streamcmp.options import ArrowStream
+
+_PARQUET = b"PAR1"
+_AGREEMENT = ("both_correct", "both_wrong")
+_TALLY_SHAPE = frozenset(("record", "side", "family"))
+# What tallies and reports say of a slice besides its values: never slice columns, so that a csv report reads
+# back.
+_NO_SLICES = frozenset((*RESULT_FIELDS, *COUNTERS, "family"))
+
+
+def read(source: str | PathLike[str] | ArrowStream | pl.DataFrame) -> Tally:
+    """The tally in a file or frame.
+
+    A plain table has the columns n_ab and n_ba; both_correct and both_wrong, or n, or neither; perhaps
+    `family`; and slice columns: those called `slice.<name>`, or, if there are none, all others. Without
+    `family` the rows are one family. Where no row is of the family `overall`, it is the sum of the first
+    family.
+
+    Raises:
+        UsageError: the file cannot be read or lacks n_ab or n_ba.
+        DataError: a count is negative, fractional or missing, n is too small, or a slice occurs twice.
+    """
+    if not isinstance(source, str | PathLike):
+        return from_frame(pl.DataFrame(source), "the table")
+    path = Path(source)
+    try:
+        data = path.read_bytes()
+    except OSError as problem:
+        raise UsageError(f"cannot read {path}: {(problem.strerror or str(problem)).lower()}") from None
+    if not data.strip():
+        raise DataError(f"{path} is empty; it should hold a tally or a table of counts")
+    if data.startswith(_PARQUET):
+        return _from_parquet(path)
+    return from_frame(parse(data, fspath(path)), fspath(path))
+
+
+def _from_parquet(path: Path) -> Tally:
+    try:
+        columns = pl.read_parquet_schema(path)
+    except (pl.exceptions.PolarsError, OSError):
+        columns = {}
+    # What is damaged goes to the reader of tallies too: it says so.
+    if not columns or columns.keys() >= _TALLY_SHAPE:
+        return load(path)
+    return from_frame(pl.read_parquet(path, hive_partitioning=False), fspath(path))
+
+
+def from_frame(frame: pl.DataFrame, where: str) -> Tally:
+    """The tally in a table; see `read`. `where` is what messages call it."""
+    if frozenset(frame.columns) >= _TALLY_SHAPE:
+        try:
+            return from_rows(frame, where)
+        except pl.exceptions.PolarsError as problem:
+            raise DataError(f"{where} has the columns of a tally, but not its types: {problem}") from None
+    for name in ("n_ab", "n_ba"):
+        if name not in frame.columns:
+            raise UnknownColumn(name, where=where, columns=frame.columns)
+    if not frame.height:
+        raise DataError(f"{where} has no rows")
+    table = _slice_values(frame).hstack(_counters(frame, where))
+    families = _families(frame, table, where)
+    for name, rows in families.items():
+        _check_unique(name, rows, where)
+    if OVERALL not in families:
+        first = next(iter(families.values()))
+        families = {OVERALL: _sum(first), **families}
+    order = sorted(families, key=lambda name: name != OVERALL)
+    return Tally({name: sorted_table(families[name]) for name in order}, ledger=None)
+
+
+def _slice_values(frame: pl.DataFrame) -> pl.DataFrame:
+    prefixed = slice_columns(frame)
+    names = prefixed or [name for name in frame.columns if name not in _NO_SLICES]
+    return frame.select(pl.col(name).alias(SLICE_PREFIX + name.removeprefix(SLICE_PREFIX)) for name in names)
+
+
+def _families(frame: pl.DataFrame, table: pl.DataFrame, where: str) -> dict[str, pl.DataFrame]:
+    """Family name -> its rows, with its own slice columns only."""
+    if "family" not in frame.columns:
+        columns = [name.removeprefix(SLICE_PREFIX) for name in slice_columns(table)]
+        return {",".join(columns) or OVERALL: table}
+    family = frame["family"].cast(pl.String)
+    if family.null_count():
+        raise DataError(f"{where}: row {_first(family.is_null())} has no family")
+    names = family.unique(maintain_order=True).to_list()
+    return {name: _own_columns(name, table.filter(family == name)) for name in names}
+
+
+def _own_columns(family: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """Without the other families' slice columns. A family not called by its columns has those it fills."""
+    named = [SLICE_PREFIX + name for name in family.split(",")]
+    keys = slice_columns(rows)
+    own = (
+        named if set(named) <= set(keys) else [name for name in keys if rows[name].null_count() < rows.height]
+    )
+    return rows.drop(name for name in keys if name not in own or family == OVERALL)
+
+
+def _check_unique(family: str, rows: pl.DataFrame, where: str) -> None:
+    keys = slice_columns(rows)
+    if not keys and rows.height > 1:
+        raise DataError(
+            f"{where}: {rows.height:,} rows of the family {family}, and no column that tells them apart"
+        )
+    if keys and (repeated := rows.select(keys).filter(rows.select(keys).is_duplicated())).height:
+        values = ", ".join(
+            f"{name.removeprefix(SLICE_PREFIX)}={value}"
+            for name, value in repeated.row(0, named=True).items()
+        )
+        raise DataError(f"{where}: the slice {values} of the family {family} occurs more than once")
+
+
+def _sum(rows: pl.DataFrame) -> pl.DataFrame:
+    """One row: every counter's sum, null where a slice does not know it."""
+    counters = [name for name in (*COUNTERS, "n") if name in rows.columns]
+    return rows.select(
+        pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name) for name in counters
+    )
+
+
+def _counters(frame: pl.DataFrame, where: str) -> pl.DataFrame:
+    """Every counter as Int64, checked; and n, where the agreement cells are not all known."""
+
+    def column(name: str, absent: int | None) -> pl.Series:
+        if name not in frame.columns:
+            return pl.Series(name, [absent], pl.Int64).new_from_index(0, frame.height)
+        return _whole_numbers(frame[name], where, nullable=absent is None)
+
+    counts = pl.DataFrame(
+        [column(name, None if name in _AGREEMENT else 0) for name in COUNTERS] + [column("n", None)]
+    )
+    _check_agreement(counts, where)
+    cells = pl.sum_horizontal(CELLS, ignore_nulls=False)
+    if not counts.select(*_AGREEMENT).null_count().sum_horizontal().item():
+        return counts.drop("n")
+    return counts.with_columns(n=pl.coalesce(cells, pl.col("n")))
+
+
+def _check_agreement(counts: pl.DataFrame, where: str) -> None:
+    """The cells and n must fit together, row by row."""
+    lone = counts["both_correct"].is_null() != counts["both_wrong"].is_null()
+    if lone.any():
+        raise DataError(
+            f"{where}: row {_first(lone)} has only one of both_correct and both_wrong; "
+            "give both, or n instead"
+        )
+    for problem, wrong in (
+        ("n is smaller than n_ab + n_ba", pl.col("n") < pl.col("n_ab") + pl.col("n_ba")),
+        ("n is not the sum of the four cells", pl.col("n") != pl.sum_horizontal(CELLS, ignore_nulls=False)),
+    ):
+        rows = counts.select(wrong.fill_null(value=False)).to_series()
+        if rows.any():
+            raise DataError(f"{where}: row {_first(rows)}: {problem}; n counts all pairs")
+
+
+def _whole_numbers(column: pl.Series, where: str, *, nullable: bool) -> pl.Series:
+    numbers = column.cast(pl.Int64, strict=False)
+    # A fraction is cut off by the cast, and text or a number too large becomes null: neither is a count.
+    changed = (numbers.is_null() & column.is_not_null()) | (numbers < 0).fill_null(value=False)
+    if column.dtype.is_float():
+        changed |= (numbers.cast(pl.Float64) != column).fill_null(value=False)
+    if changed.any():
+        row = _first(changed)
+        raise DataError(
+            f"{where}: row {row}: {column.name} is {column[row - 1]!r}; a count is a whole number from 0 on"
+        )
+    if not nullable and numbers.null_count():
+        raise DataError(f"{where}: row {_first(numbers.is_null())}: {column.name} is missing")
+    return numbers
+
+
+def _first(rows: pl.Series) -> int:
+    """The number of the first row that is True, from 1 on, as people count."""
+    return int(rows.arg_true()[0]) + 1

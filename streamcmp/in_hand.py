@@ -1,0 +1,247 @@
+"""McNemar's test of counts or predictions that are already in hand: no logs, no files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from operator import index
+from typing import Any
+
+import polars as pl
+
+from streamcmp import stats
+from streamcmp.analysis import Alternative, Analysis, GainInterval, Test
+from streamcmp.errors import DataError, UsageError
+from streamcmp.finalize import finalize
+from streamcmp.report.model import Report
+from streamcmp.tally import CELLS, COUNTERS, NOTED, OVERALL, Tally
+
+
+@dataclass(frozen=True, slots=True)
+class McnemarResult:
+    """One McNemar test; repeats what it was computed from.
+
+    `n_ab`: pairs that only A got right, so B lost them; `n_ba`: pairs that B won. `n`: all pairs, None where
+    that is not known; then `gain` (accuracy of B minus accuracy of A, in [-1, 1]) and its limits are None
+    too, as they are at n = 0. `both_correct` and `both_wrong` are known only where predictions were given.
+    `missing`: examples left out because a value was missing. `p_exact` ... `p_chi2_corrected` are two-sided;
+    `p` is the `test`'s at `alternative`. A p below 2.2e-308 is that bound, and its log10 the truth.
+    """
+
+    n_ab: int
+    n_ba: int
+    n: int | None
+    both_correct: int | None
+    both_wrong: int | None
+    missing: int
+    p_exact: float
+    p_mid: float
+    p_chi2: float
+    p_chi2_corrected: float
+    log10_p_exact: float
+    log10_p_mid: float
+    log10_p_chi2: float
+    log10_p_chi2_corrected: float
+    test: str
+    alternative: Alternative
+    p: float
+    log10_p: float
+    gain: float | None
+    gain_low: float | None
+    gain_high: float | None
+    ci: GainInterval
+    confidence: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Field name to value, JSON-ready."""
+        return asdict(self)
+
+    def to_report(self, names: tuple[str, str] = ("left", "right")) -> Report:
+        """The same as a report of one row, to be rendered as reports are. `names`: what to call A and B."""
+        counts = {name: [getattr(self, name)] for name in CELLS} | {name: [0] for name in NOTED}
+        table = pl.DataFrame({**counts, "n": [self.n]}, schema=dict.fromkeys((*COUNTERS, "n"), pl.Int64))
+        chosen = {name: getattr(self, name) for name in ("test", "alternative", "ci", "confidence")}
+        return finalize(Tally({OVERALL: table}, ledger=None), Analysis(**chosen), names)
+
+
+def mcnemar(
+    n_ab: int,
+    n_ba: int,
+    n: int | None = None,
+    *,
+    test: Test = "exact",
+    alternative: Alternative = "two-sided",
+    ci: GainInterval = "tango",
+    confidence: float = 0.95,
+) -> McnemarResult:
+    """McNemar's test from the two discordant counts.
+
+    Args:
+        n_ab: pairs that A (the baseline) got right and B wrong; a whole number >= 0.
+        n_ba: pairs that B got right and A wrong.
+        n: all pairs, at least n_ab + n_ba; needed for the gain and its interval only.
+        test: what `p` holds: "exact", "mid-p", "chi2", "chi2-corrected" or "auto" (exact below 25 discordant
+        pairs).
+        alternative: "two-sided", "better" (B better than A) or "worse".
+        ci: "tango", "bonett-price", "agresti-min" or "wald"; "newcombe" needs the agreement cells, so here it
+            gives no limits.
+        confidence: of the two-sided interval, between 0 and 1.
+
+    Raises:
+        UsageError: a count is no whole number, negative or too large, or an option has no such value.
+
+    Reference:
+        Fagerland, Lydersen & Laake (2013). BMC Medical Research Methodology 13:91.
+    """
+    lost, won = _whole("n_ab", n_ab), _whole("n_ba", n_ba)
+    total = None if n is None else _whole("n", n)
+    if total is not None and total < lost + won:
+        raise UsageError(f"n is {total:,}, but {lost + won:,} pairs are discordant; n counts all pairs")
+    analysis = Analysis(test=test, alternative=alternative, ci=ci, confidence=confidence)
+    return _result(lost, won, total, analysis)
+
+
+def mcnemar_from_predictions(
+    y: Any,
+    a: Any,
+    b: Any,
+    *,
+    test: Test = "exact",
+    alternative: Alternative = "two-sided",
+    ci: GainInterval = "tango",
+    confidence: float = 0.95,
+) -> McnemarResult:
+    """McNemar's test from the truth and two models' predictions, example by example.
+
+    A prediction is correct where it equals the truth. With more than two classes, two different wrong answers
+    are both wrong: they say nothing about which model is better.
+
+    Args:
+        y: true labels, one-dimensional: a list, a numpy array, a pandas or polars series, ...; numbers,
+            booleans or text.
+        a: the baseline's predictions, as many.
+        b: the candidate's predictions, as many.
+        test: see `mcnemar`, as all further arguments.
+        alternative: see `mcnemar`.
+        ci: see `mcnemar`.
+        confidence: see `mcnemar`.
+
+    Returns:
+        McnemarResult with all cells. An example in which y, a or b is None or NaN is left out and counted in
+        `missing`: it is neither right nor wrong.
+
+    Raises:
+        DataError: the lengths differ, a column is not one-dimensional or of mixed types, or numbers meet
+        text.
+        UsageError: an option has no such value.
+    """
+    analysis = Analysis(test=test, alternative=alternative, ci=ci, confidence=confidence)
+    columns = [_column(name, values) for name, values in (("y", y), ("a", a), ("b", b))]
+    if len({len(column) for column in columns}) > 1:
+        raise DataError(
+            f"y, a and b must be of one length; they have {', '.join(f'{len(one):,}' for one in columns)}"
+        )
+    kinds = {kind for column in columns if (kind := _kind(column)) is not None}
+    if len(kinds) > 1:
+        described = ", ".join(f"{column.name} is {_kind(column) or 'empty'}" for column in columns)
+        raise DataError(f"predictions and labels must be of one kind: {described}. Convert one of them")
+    frame = pl.DataFrame(columns).drop_nulls()
+    right_a, right_b = frame["a"] == frame["y"], frame["b"] == frame["y"]
+    lost, won = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
+    both = int((right_a & right_b).sum())
+    missing = len(columns[0]) - frame.height
+    return _result(lost, won, frame.height, analysis, both_correct=both, missing=missing)
+
+
+def _result(
+    lost: int,
+    won: int,
+    n: int | None,
+    analysis: Analysis,
+    *,
+    both_correct: int | None = None,
+    missing: int = 0,
+) -> McnemarResult:
+    exact, mid = stats.exact_and_mid_p([lost], [won])
+    chi2, corrected = stats.chi2([lost], [won]), stats.chi2_corrected([lost], [won])
+    used, tail = stats.chosen(analysis.test, [lost], [won], analysis.alternative)
+    gain, low, high = _gain(lost, won, n, both_correct, analysis)
+    return McnemarResult(
+        n_ab=lost,
+        n_ba=won,
+        n=n,
+        both_correct=both_correct,
+        both_wrong=None if n is None or both_correct is None else n - lost - won - both_correct,
+        missing=missing,
+        p_exact=float(exact.p[0]),
+        p_mid=float(mid.p[0]),
+        p_chi2=float(chi2.p[0]),
+        p_chi2_corrected=float(corrected.p[0]),
+        log10_p_exact=float(exact.log10_p[0]),
+        log10_p_mid=float(mid.log10_p[0]),
+        log10_p_chi2=float(chi2.log10_p[0]),
+        log10_p_chi2_corrected=float(corrected.log10_p[0]),
+        test=str(used[0]),
+        alternative=analysis.alternative,
+        p=float(tail.p[0]),
+        log10_p=float(tail.log10_p[0]),
+        gain=gain,
+        gain_low=low,
+        gain_high=high,
+        ci=analysis.ci,
+        confidence=analysis.confidence,
+    )
+
+
+def _gain(
+    lost: int, won: int, n: int | None, both_correct: int | None, analysis: Analysis
+) -> tuple[float | None, float | None, float | None]:
+    """The gain and its limits, as far as they exist."""
+    if not n:
+        return None, None, None
+    estimate = float(stats.gain([lost], [won], [n])[0])
+    if both_correct is None and analysis.ci in stats.NEED_AGREEMENT:
+        return estimate, None, None
+    cells = stats.Cells([lost], [won], [n], None if both_correct is None else [both_correct])
+    limits = stats.INTERVALS[analysis.ci](cells, analysis.confidence)
+    return estimate, float(limits.low[0]), float(limits.high[0])
+
+
+def _whole(name: str, value: Any) -> int:
+    try:
+        number = index(value)
+    except TypeError:
+        raise UsageError(f"{name} must be a whole number, not {value!r}") from None
+    if not 0 <= number < 2**62 or isinstance(value, bool):
+        raise UsageError(f"{name} must be a whole number from 0 to 2^62 - 1, not {value!r}")
+    return number
+
+
+def _column(name: str, values: Any) -> pl.Series:
+    """`values` as one column; NaN is null, booleans are 0 and 1, every kind of text is text."""
+    try:
+        column = pl.Series(
+            name, values if isinstance(values, Sequence) or hasattr(values, "__len__") else list(values)
+        )
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as problem:
+        raise DataError(f"{name} cannot be read as one column of values: {problem}") from None
+    dtype = column.dtype
+    if isinstance(dtype, pl.List | pl.Array | pl.Struct | pl.Object):
+        raise DataError(f"{name} must be one-dimensional and hold numbers, booleans or text, not {dtype}")
+    if dtype.is_float():
+        return column.fill_nan(None)
+    if isinstance(dtype, pl.Boolean):
+        return column.cast(pl.Int8)
+    return column.cast(pl.String) if isinstance(dtype, pl.Categorical | pl.Enum) else column
+
+
+def _kind(column: pl.Series) -> str | None:
+    if isinstance(column.dtype, pl.Null):
+        return None
+    return (
+        "numbers"
+        if column.dtype.is_numeric()
+        else "text"
+        if isinstance(column.dtype, pl.String)
+        else str(column.dtype)
+    )

@@ -1,0 +1,135 @@
+"""Keywords -> the frozen values that the rooms work with. Here, once, left becomes a and right becomes b."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from streamcmp.analysis import Analysis
+from streamcmp.comparison import Comparison, LogRequest, Policies
+from streamcmp.errors import UsageError
+from streamcmp.options import AnalysisOptions, PolicyOptions, SideOptions
+from streamcmp.report.names import distinguish
+from streamcmp.resources import Resources, parse_size
+from streamcmp.terms import names, terms
+
+if TYPE_CHECKING:
+    from streamcmp.options import AnyOptions
+
+_NAMELESS = ("left", "right")
+
+
+def check_options(function: str, options: AnyOptions, allowed: type) -> None:
+    """Raise TypeError, as Python does, for a keyword that `allowed` (a TypedDict) does not have."""
+    known = getattr(allowed, "__annotations__", {})
+    for option in options:
+        if option not in known:
+            close = get_close_matches(option, known, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise TypeError(f"{function}() has no option {option!r}{hint}")
+
+
+def comparison(left: Any, right: Any, on: Any, by: Any, options: AnyOptions) -> Comparison:
+    """The request. Raises UsageError where the options contradict each other."""
+    return Comparison(
+        a=_side("left", left, options),
+        b=_side("right", right, options),
+        on=names(on, "--on"),
+        by=terms(by, "--by"),
+        where=options.get("where"),
+        guards=names(options.get("guards"), "--guard"),
+        truth=options.get("truth"),
+        tolerance=options.get("tolerance"),
+        threshold=options.get("threshold"),
+        id_type=options.get("id_type"),
+        label_type=options.get("label_type"),
+        policies=policies(options),
+    )
+
+
+def _side(side: str, source: Any, options: AnyOptions) -> LogRequest:
+    own: Mapping[str, Any] = options.get(f"{side}_options") or {}
+    check_options(f"{side}_options", own, SideOptions)
+    index = _NAMELESS.index(side)
+
+    def either(option: str) -> Any:
+        value = options.get(option)
+        both = value[index] if isinstance(value, tuple) else value
+        return own.get(option) if own.get(option) is not None else both
+
+    columns = own.get("columns") if own.get("columns") is not None else options.get("columns")
+    return LogRequest(
+        source=source,
+        name=own.get("name") or options.get(f"{side}_name"),
+        input_format=either("input_format"),
+        columns=names(columns, f"--{side}-columns" if own.get("columns") else "--columns"),
+        correct=either("correct"),
+        prediction=either("prediction"),
+        label=either("label"),
+        score=either("score"),
+        on=names(own.get("on"), f"--{side}-on"),
+        by=terms(own.get("by"), f"--{side}-by"),
+    )
+
+
+def policies(options: AnyOptions) -> Policies:
+    """The policies of the ledger. `strict` makes each an error; to say otherwise beside it contradicts."""
+    given = _given(options, PolicyOptions)
+    strict = given.pop("strict", False)
+    if not strict:
+        return Policies(**given)
+    for option, value in given.items():
+        if value != "error":
+            raise UsageError(
+                f"--strict makes every row that is not counted an error; it excludes --{option} {value}"
+            )
+    return Policies.strict()
+
+
+def analysis(options: AnyOptions) -> Analysis:
+    """How to judge."""
+    return Analysis(**_given(options, AnalysisOptions))
+
+
+def resources(options: AnyOptions) -> Resources:
+    """What the pass may use. `memory` is bytes, or a text such as "2GB"."""
+    given: dict[str, Any] = {}
+    memory = options.get("memory")
+    if memory is not None:
+        given["memory"] = parse_size(memory) if isinstance(memory, str) else int(memory)
+    if options.get("spill_dir") is not None:
+        given["spill_dir"] = Path(options["spill_dir"])
+    for option in ("threads", "strategy"):
+        if options.get(option) is not None:
+            given[option] = options[option]
+    return Resources(**given)
+
+
+def _given(options: AnyOptions, group: type) -> dict[str, Any]:
+    return {name: options[name] for name in get_type_hints(group) if options.get(name) is not None}
+
+
+def display_names(left: Any, right: Any, left_name: str | None, right_name: str | None) -> tuple[str, str]:
+    """What to call the two models: the names given, else what tells the paths apart, else left and right.
+
+    Raises UsageError where both would be called the same.
+    """
+    path_a, path_b = _path(left), _path(right)
+    found = _NAMELESS if path_a is None or path_b is None else distinguish(path_a, path_b)
+    chosen = (left_name or found[0], right_name or found[1])
+    if chosen[0] == chosen[1]:
+        raise UsageError(
+            f"both models would be called {chosen[0]!r}; give --left-name or --right-name another"
+        )
+    return chosen
+
+
+def _path(source: Any) -> str | None:
+    if isinstance(source, str | PathLike):
+        return str(fspath(source))
+    if isinstance(source, Sequence) and source and isinstance(source[0], str | PathLike):
+        return str(fspath(source[0]))
+    return None

@@ -1,0 +1,76 @@
+"""Lists of column names as people write them: `task,doc_id`, `"a,b"`, `score[0,1]`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from streamcmp.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_CLOSING = {"[": "]", "(": ")", "{": "}"}
+
+
+def split_term(text: str, option: str) -> tuple[str, ...]:
+    """The names in `text`, split at commas outside brackets and quotes.
+
+    Spaces around a name are dropped, and so are quotes around a whole name: that is how a name with a comma
+    is written. Raises UsageError, naming `option`, for an empty name or a bracket or quote that is never
+    closed.
+    """
+    parts, start = [], 0
+    for position in _commas(text, option):
+        parts.append(text[start:position])
+        start = position + 1
+    parts.append(text[start:])
+    names = tuple(_unquoted(part.strip()) for part in parts)
+    if not all(names):
+        raise UsageError(f"{option} {text!r}: a column name is empty")
+    return names
+
+
+def names(value: str | Iterable[str] | None, option: str) -> tuple[str, ...]:
+    """One flat list of column names, from one text or several; each may hold several, separated by commas."""
+    if value is None:
+        return ()
+    texts = (value,) if isinstance(value, str) else value
+    return tuple(name for text in texts for name in split_term(text, option))
+
+
+def terms(value: str | Iterable[str | tuple[str, ...]] | None, option: str) -> tuple[tuple[str, ...], ...]:
+    """One tuple of column names per family: several names in one text, or a tuple of names, are crossed.
+
+    A tuple's names are taken as they stand, without looking for commas.
+    """
+    if value is None:
+        return ()
+    given = (value,) if isinstance(value, str) else value
+    return tuple(term if isinstance(term, tuple) else split_term(term, option) for term in given)
+
+
+def _commas(text: str, option: str) -> list[int]:
+    """Positions of the commas that separate."""
+    positions: list[int] = []
+    expected: list[str] = []  # closing brackets still to come, innermost last
+    quote = ""
+    for position, char in enumerate(text):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'" and not text[:position].rpartition(",")[2].strip():
+            quote = char  # only a name that begins with a quote is quoted: don't is a name
+        elif char in _CLOSING:
+            expected.append(_CLOSING[char])
+        elif expected and char == expected[-1]:
+            expected.pop()
+        elif char == "," and not expected:
+            positions.append(position)
+    if quote or expected:
+        raise UsageError(f"{option} {text!r}: {quote or expected[-1]} is missing at the end")
+    return positions
+
+
+def _unquoted(name: str) -> str:
+    if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'":
+        return name[1:-1]
+    return name
