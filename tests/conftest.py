@@ -1,0 +1,37 @@
+"""What all tests share: Hypothesis's profiles, and where the reference data is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# No deadlines: two cores shared with other processes say nothing about the code.
+settings.register_profile(
+    "quick", max_examples=100, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("ci", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+# Logs and numbers from elsewhere, too large or not ours to commit. Tests that need them skip without them.
+REFERENCE_DATA = Path(
+    os.environ.get("STREAMCMP_REFERENCE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")
+)
+
+
+@pytest.fixture(scope="session")
+def reference_data() -> Path:
+    """The folder of reference data; skips where there is none."""
+    if not REFERENCE_DATA.is_dir():
+        pytest.skip("the reference data are not beside this checkout")
+    return REFERENCE_DATA
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Options in the environment of whoever runs the tests are not theirs."""
+    for name in list(os.environ):
+        if name.startswith("STREAMCMP_") and name not in ("STREAMCMP_UPDATE_GOLDENS", "STREAMCMP_REFERENCE_DATA"):
+            monkeypatch.delenv(name)
