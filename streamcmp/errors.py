@@ -67,7 +67,9 @@ class UnknownColumn(UsageError):
 class NoColumn(UsageError):
     """Nothing was named and nothing detected for a role (id, outcome, label) that must be filled."""
 
-    def __init__(self, role: str, *, where: str, columns: Sequence[str], tried: Sequence[str], option: str) -> None:
+    def __init__(
+        self, role: str, *, where: str, columns: Sequence[str], tried: Sequence[str], option: str
+    ) -> None:
         super().__init__(
             f"{where} has no {role} column that can be recognised (looked for {', '.join(tried)}); "
             f"name it with {option}\nits columns: {', '.join(columns)}"
@@ -80,7 +82,8 @@ class AmbiguousColumn(UsageError):
 
     def __init__(self, role: str, *, where: str, candidates: Sequence[str], option: str) -> None:
         super().__init__(
-            f"{where} has several columns that could be the {role}: {', '.join(candidates)}; name one with {option}"
+            f"{where} has several columns that could be the {role}: {', '.join(candidates)}; "
+            f"name one with {option}"
         )
         self.candidates = tuple(candidates)
 
@@ -129,4 +132,6 @@ class ChangedType(DataError):
     """Later rows of a column are of another type than the first ones (formats that type each value)."""
 
     def __init__(self, column: str, *, where: str, type_name: str, expected: str, advice: str) -> None:
-        super().__init__(f"{where}: column {column!r} is {type_name} here, but {expected} elsewhere; {advice}")
+        super().__init__(
+            f"{where}: column {column!r} is {type_name} here, but {expected} elsewhere; {advice}"
+        )

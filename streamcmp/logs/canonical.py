@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from streamcmp.tally import family_name
 
 
 def open_pair(comparison: Comparison, *, memory_budget: int | None = None) -> LogPair:
-    """Resolve a request into two canonical logs. Reads metadata, NDJSON samples and the truth file; no other rows.
+    """Resolve a request into two canonical logs. Of rows, reads NDJSON samples and the truth file only.
 
     Args:
         comparison: the request.
@@ -101,17 +102,9 @@ class OpenedPair(LogPair):
                 yield _part(batch, "a."), _part(batch, "b.")
             return
         one, other = self.a.batches(chunk_rows), self.b.batches(chunk_rows)
-        empty: dict[int, pl.DataFrame] = {}
-        while True:
-            a, b = next(one, None), next(other, None)
-            if a is None and b is None:
-                return
-            if a is not None:
-                empty[0] = a.clear()
-            if b is not None:
-                empty[1] = b.clear()
-            yield a if a is not None else empty.get(0, pl.DataFrame()), b if b is not None else empty.get(1, pl.DataFrame())
-            if a is None or b is None or a.height != b.height:
+        for a, b in zip_longest(one, other, fillvalue=pl.DataFrame()):
+            yield a, b
+            if a.height != b.height:
                 return
 
     def show_id(self, canonical: Any) -> str:
@@ -215,7 +208,7 @@ class _Plan:
 
 
 def recipe_check(recipe: Recipe, view: View) -> None:
-    """Build every shard's expressions once, so that types that do not fit are an error before rows are read."""
+    """Build every shard's expressions once: types that do not fit are an error before rows are read."""
     for part in view.parts:
         columns = {name: part.column(name) for name in recipe.columns()}
         if recipe.truth is not None:
@@ -226,13 +219,16 @@ def recipe_check(recipe: Recipe, view: View) -> None:
 def _informed(views: Mapping[SideName, View], roles: Mapping[SideName, Roles]) -> dict[SideName, View]:
     """A view whose id column has shown nothing but nulls so far learns its type from all rows."""
     return {
-        side: view.completed() if view.can_learn and any(not view.kinds(name) for name in roles[side].ids) else view
+        side: view.completed() if any(not view.kinds(name) for name in roles[side].ids) else view
         for side, view in views.items()
     }  # fmt: skip
 
 
 def _ids(
-    comparison: Comparison, views: Mapping[SideName, View], roles: Mapping[SideName, Roles], truth: TruthColumns | None
+    comparison: Comparison,
+    views: Mapping[SideName, View],
+    roles: Mapping[SideName, Roles],
+    truth: TruthColumns | None,
 ) -> IdRule:
     seen = [
         [entry for side in SIDES for entry in views[side].typed(roles[side].ids[index])]
@@ -284,11 +280,9 @@ def _lacking(
 ) -> UsageError:
     for name in term:
         if not any(name in names[side] for side in SIDES):
-            view = views["a"]
-            return UnknownColumn(name, where=f"neither log has it: {view.label}", columns=view.columns, option="--by")
+            columns = list(dict.fromkeys(column for side in SIDES for column in views[side].columns))
+            return UnknownColumn(name, where="neither log", columns=columns, option="--by")
     return UsageError(
         f"--by {family_name(term)}: no log has all of these columns; crossed slices come from one log\n"
         + "\n".join(f"columns of {view.label}: {', '.join(view.columns)}" for view in views.values())
     )
-
-

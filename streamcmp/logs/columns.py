@@ -1,7 +1,7 @@
 """Which column plays which role: from options, else by well-known names. Reads schemas only.
 
-The order of detection is DESIGN's: the first name that hits wins, and a note says what was taken; two candidates of
-one rank are an error, because a guess would be a wrong number half of the time.
+The first name that hits wins, and a note says what was taken; two candidates of one rank are an error,
+because a guess would be a wrong number half of the time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from streamcmp.comparison import OPTION_OF_SIDE, SIDES, Comparison, SideName
-from streamcmp.errors import AmbiguousColumn, NoColumn, StreamcmpError, UsageError
+from streamcmp.errors import AmbiguousColumn, NoColumn, UsageError
 from streamcmp.logs.outcome import OutcomeSpec
 from streamcmp.logs.view import View
 
@@ -21,8 +21,8 @@ CORRECT_RANKS: Ranks = (("correct",), ("is_correct",), ("outcome",))
 PREDICTION_RANKS: Ranks = (("prediction", "pred", "predicted"),)
 LABEL_RANKS: Ranks = (("label", "target", "truth", "gold", "answer"),)
 SCORE_RANKS: Ranks = (("acc",), ("exact_match",), ("score",))
-# Names under which a label may stand on both sides without serving the outcome. Not `answer`: evaluation harnesses
-# keep the model's own answer there.
+# Names under which a label may stand on both sides without serving the outcome. Not `answer`: evaluation
+# harnesses keep the model's own answer there.
 GUARD_LABELS = ("label", "target", "truth", "gold")
 
 
@@ -72,12 +72,14 @@ def resolve_ids(comparison: Comparison, views: Mapping[SideName, View]) -> dict[
             continue
         found = detect(view.columns, tuple(shared) or ID_RANKS, role="id", where=view.label, option="--on")
         if found is None:
-            raise NoColumn("id", where=view.label, columns=view.columns, tried=names_of(ID_RANKS), option="--on")
+            raise NoColumn(
+                "id", where=view.label, columns=view.columns, tried=names_of(ID_RANKS), option="--on"
+            )
         detected[side] = (found,)
     if len(detected["a"]) != len(detected["b"]):
         raise UsageError(
-            f"the ids do not match: {', '.join(detected['a'])} on the left, {', '.join(detected['b'])} on the right; "
-            "name as many columns on both sides"
+            f"the ids do not match: {', '.join(detected['a'])} on the left, {', '.join(detected['b'])} on "
+            "the right; name as many columns on both sides"
         )
     return detected
 
@@ -105,16 +107,22 @@ class OutcomeResolver:
         found = self.find(ranks, role)
         if found is None:
             raise NoColumn(
-                role, where=self.view.label, columns=self.view.columns, tried=names_of(ranks), option=self.option(role)
+                role,
+                where=self.view.label,
+                columns=self.view.columns,
+                tried=names_of(ranks),
+                option=self.option(role),
             )
         return found
 
     def resolve(self) -> OutcomeSpec:
         """The outcome rule of this side."""
         request, comparison = self.request, self.comparison
-        if comparison.truth is not None and (request.correct or request.score or comparison.threshold is not None):
+        verdict = request.correct or request.score or comparison.threshold is not None
+        if comparison.truth is not None and verdict:
             raise UsageError(
-                "--truth brings labels to compare predictions with; it does not go with --correct, --score or --threshold"
+                "--truth brings labels to compare predictions with; "
+                "it does not go with --correct, --score or --threshold"
             )
         if request.correct is not None:
             return OutcomeSpec("correct", self.view.require(request.correct, "--correct"))
@@ -130,7 +138,7 @@ class OutcomeResolver:
         correct = self.find(CORRECT_RANKS, "correct")
         if correct is not None:
             return OutcomeSpec("correct", correct)
-        if candidates(self.view.columns, PREDICTION_RANKS[0]) and candidates(self.view.columns, LABEL_RANKS[0]):
+        if all(candidates(self.view.columns, ranks[0]) for ranks in (PREDICTION_RANKS, LABEL_RANKS)):
             return self.compare(self.need(None, PREDICTION_RANKS, "prediction"))
         score = self.find(SCORE_RANKS, "score")
         if score is not None:
@@ -139,7 +147,7 @@ class OutcomeResolver:
             "outcome",
             where=self.view.label,
             columns=self.view.columns,
-            tried=names_of(CORRECT_RANKS) + ["prediction with label"] + names_of(SCORE_RANKS),
+            tried=[*names_of(CORRECT_RANKS), "prediction with label", *names_of(SCORE_RANKS)],
             option="--correct, --prediction and --label, or --score",
         )
 
@@ -152,7 +160,7 @@ class OutcomeResolver:
         truth = self.comparison.truth is not None
         label = None if truth else self.need(self.request.label, LABEL_RANKS, "label")
         if label == prediction:
-            raise UsageError(f"{self.view.label}: column {label!r} cannot be both the prediction and the label")
+            raise UsageError(f"{self.view.label}: {label!r} cannot be both the prediction and the label")
         tolerance = self.comparison.tolerance
         return OutcomeSpec(
             "equal" if tolerance is None else "within",
@@ -164,7 +172,9 @@ class OutcomeResolver:
         )
 
 
-def resolve_roles(comparison: Comparison, views: Mapping[SideName, View], *, ids: bool) -> dict[SideName, Roles]:
+def resolve_roles(
+    comparison: Comparison, views: Mapping[SideName, View], *, ids: bool
+) -> dict[SideName, Roles]:
     """Both sides' columns and the notes on what was detected. `ids`: whether id columns are needed."""
     names = resolve_ids(comparison, views) if ids else {"a": (), "b": ()}
     roles: dict[SideName, Roles] = {}
@@ -179,8 +189,3 @@ def resolve_roles(comparison: Comparison, views: Mapping[SideName, View], *, ids
             notes.append(f"{OPTION_OF_SIDE[side]}: an example is {outcome.in_words()}")
         roles[side] = Roles(names[side], outcome, tuple(notes))
     return roles
-
-
-def resolvable(error: StreamcmpError) -> bool:
-    """Whether an error may vanish once schemas have seen every row (a key first seen late)."""
-    return isinstance(error, NoColumn) or type(error).__name__ in {"UnknownColumn", "ShardLacksColumn"}

@@ -1,7 +1,7 @@
 """Guards: columns that must be equal on both sides of a pair, or the evaluation set has changed.
 
-A guard travels as a 32-bit fingerprint of its canonical value: equal values always agree, and one changed value in
-four billion would go unnoticed, while a changed evaluation set changes many.
+A guard travels as a 32-bit fingerprint of its canonical value: equal values always agree, and one changed
+value in four billion would go unnoticed, while a changed evaluation set changes many.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import polars as pl
 from streamcmp.comparison import SIDES, Comparison, LabelType, SideName
 from streamcmp.errors import TypeConflict, UnusableType
 from streamcmp.logs.columns import GUARD_LABELS, Roles, candidates
+from streamcmp.logs.ids import Seen
 from streamcmp.logs.values import (
     DECIMAL_DIGITS,
     NUMBERS,
@@ -34,7 +35,7 @@ NULL_FINGERPRINT = 0
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """One guard: its column on each side and how values compare. `name` is side a's, for rule and messages."""
+    """One guard: its column on each side and how values compare. `name` is side a's, for the rule."""
 
     name: str
     columns: Mapping[SideName, str]
@@ -66,7 +67,7 @@ class Guard:
 
 
 def _hash_number(column: Column) -> pl.Expr:
-    """Equal numbers get equal hashes, whether held as integer, float or text; text without a number goes as text."""
+    """Equal numbers get equal hashes, held as integer, float or text; text that spells none goes as text."""
     number = Number.of(column)
     as_float = (number.float + 0.0).hash(SEED)
     exact = number.exact.is_null() | (number.float.cast(pl.Int128, strict=False) == number.exact)
@@ -93,13 +94,15 @@ def resolve_guards(
     return [agree(guard, views, comparison.label_type) for guard in found]
 
 
-def _label(comparison: Comparison, views: Mapping[SideName, View], roles: Mapping[SideName, Roles]) -> Guard | None:
-    """The label of both logs: the outcomes' own, else the one named for both, else a well-known name on both."""
+def _label(
+    comparison: Comparison, views: Mapping[SideName, View], roles: Mapping[SideName, Roles]
+) -> Guard | None:
+    """The label of both logs: the outcomes' own, else the one named for both, else a well-known name."""
     chosen = {side: roles[side].outcome.label or comparison.log(side).label for side in SIDES}
     if not all(chosen.values()):
         options = {side: candidates(views[side].columns, GUARD_LABELS) for side in SIDES}
         shared = [(a, b) for a in options["a"] for b in options["b"] if a.lower() == b.lower()]
-        # Where one side's outcome names its label, only the same name on the other side is surely the same thing.
+        # Where one side's outcome names its label, only that name on the other side is surely the same thing.
         named = {column for column in chosen.values() if column}
         shared = [pair for pair in shared if not named or named & set(pair)]
         if len(shared) != 1:
@@ -119,7 +122,10 @@ def agree(guard: Guard, views: Mapping[SideName, View], declared: LabelType | No
     for where, column in seen:
         if column.kind == "other":
             raise UnusableType(
-                f"the guard {guard.name!r}", where=where, type_name=column.type_name, advice="guards are single values"
+                f"the guard {guard.name!r}",
+                where=where,
+                type_name=column.type_name,
+                advice="guards are single values",
             )
     kinds: set[Kind] = {column.kind for _, column in seen}
     if guard.automatic and declared is not None and kinds <= NUMBERS | TEXTS:
@@ -136,15 +142,20 @@ def agree(guard: Guard, views: Mapping[SideName, View], declared: LabelType | No
         return replace(guard, kind="float")
     if len(kinds) == 1:
         return replace(guard, kind=next(iter(kinds)), dtype=finest(dtypes))
-    first = seen[0]
-    other = next(entry for entry in seen if entry[1].kind not in {first[1].kind, *NUMBERS} or (first[1].kind not in NUMBERS
-                 and entry[1].kind != first[1].kind))  # fmt: skip
-    raise conflict(guard, first, other)
+    raise conflict(guard, seen)
 
 
-def conflict(guard: Guard, first: tuple[str, Column], other: tuple[str, Column]) -> TypeConflict:
-    """The error for a guard whose types cannot be compared."""
-    advice = "say --label-type text or --label-type number" if guard.automatic else "store one type in both logs"
+def conflict(guard: Guard, seen: Seen) -> TypeConflict:
+    """The error for a guard whose types cannot be compared: the first two columns that clash."""
+    first, *others = sorted(seen, key=lambda entry: entry[1].kind == "untyped")
+    other = next(
+        entry
+        for entry in others
+        if entry[1].kind != first[1].kind and not {entry[1].kind, first[1].kind} <= NUMBERS
+    )
+    advice = (
+        "say --label-type text or --label-type number" if guard.automatic else "store one type in both logs"
+    )
     return TypeConflict(
         f"the guard {guard.name!r} has different types",
         f"{first[1].type_name} in {first[0]}",
@@ -161,5 +172,3 @@ def guard_notes(guards: Sequence[Guard]) -> list[str]:
         for guard in guards
         if guard.automatic
     ]
-
-

@@ -1,8 +1,8 @@
 """Ids: one canonical form for both sides, so that equal ids are equal values and never an accident of types.
 
-The form is decided from the types of every shard of both sides: a 64-bit integer where all ids are integers that
-fit, else text (wider integers as their decimal digits, which compare exactly). Compound ids are the canonical texts
-of their components, joined so that different tuples never give one text.
+The form is decided from the types of every shard of both sides: a 64-bit integer where all ids are integers
+that fit, else text (wider integers as their decimal digits, which compare exactly). Compound ids are the
+canonical texts of their components, joined so that different tuples never give one text.
 """
 
 from __future__ import annotations
@@ -56,7 +56,11 @@ class Component:
         if not self._admits(column.kind):
             advice = DECLARE if {column.kind, self.kind} <= NUMBERS | TEXTS else DECLARE_TEXT
             raise ChangedType(
-                column.name, where=where, type_name=column.type_name, expected=IN_WORDS[self.kind], advice=advice
+                column.name,
+                where=where,
+                type_name=column.type_name,
+                expected=IN_WORDS[self.kind],
+                advice=advice,
             )
         if self.kind == "int":
             return self._integer(column)
@@ -77,7 +81,7 @@ class Component:
     def _integer(self, column: Column) -> tuple[pl.Expr, list[Check]]:
         if column.kind in {"float", "decimal"}:
             value = column.expr.cast(pl.Int128, strict=False)
-            # The checks run on rows, the cast on values: NaN is a missing id, anything else not whole is an error.
+            # NaN is a missing id; any other value that is not whole is an error.
             return self._nullable(column, self._carry(value)), [_whole(column), self._fits(column)]
         if column.kind == "int":
             carried = self._carry(column.expr)
@@ -86,7 +90,9 @@ class Component:
         if self.declared == "int":
             number = text.str.strip_chars().str.replace(r"\.0*$", "").cast(pl.Int128, strict=False)
             problem = f"this id is not an integer, as --id-type int demands; {DECLARE_TEXT}"
-            return self._carry(number), [Check(number.is_null() & text.is_not_null(), (column.name,), problem)]
+            return self._carry(number), [
+                Check(number.is_null() & text.is_not_null(), (column.name,), problem)
+            ]
         carried = self._carry(text.cast(pl.Int128 if self.dtype == pl.String else self.dtype, strict=False))
         problem = (
             "this text does not survive a round trip through the integer type that this id has elsewhere; "
@@ -133,7 +139,9 @@ class IdRule:
 
     def read(self, columns: Sequence[Column], *, where: str) -> tuple[pl.Expr, list[Check]]:
         """The canonical id and its checks, from the id columns of one shard or batch, which `where` names."""
-        parts = [component.read(column, where) for component, column in zip(self.components, columns, strict=True)]
+        parts = [
+            component.read(column, where) for component, column in zip(self.components, columns, strict=True)
+        ]
         checks = [check for _, found in parts for check in found]
         if len(parts) == 1:
             return parts[0][0], checks
@@ -155,7 +163,7 @@ class IdRule:
 
 
 def decide_ids(names: tuple[str, ...], seen: Sequence[Seen], declared: IdType | None) -> IdRule:
-    """The id rule, from every shard's columns: one sequence per component, over both sides (and the truth file)."""
+    """The id rule; `seen` has per component the columns of all shards of both sides (and the truth file)."""
     single = len(names) == 1
     return IdRule(names, tuple(decide_component(part, declared, single=single) for part in seen))
 
@@ -165,7 +173,10 @@ def decide_component(seen: Seen, declared: IdType | None, *, single: bool = True
     for where, column in seen:
         if column.kind == "other":
             raise UnusableType(
-                f"the id column {column.name!r}", where=where, type_name=column.type_name, advice="ids are single values"
+                f"the id column {column.name!r}",
+                where=where,
+                type_name=column.type_name,
+                advice="ids are single values",
             )
     if declared == "text":
         return Component("text", pl.String(), declared, finest(column.dtype for _, column in seen))

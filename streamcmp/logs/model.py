@@ -76,18 +76,40 @@ class Inputs:
 class CanonicalLog(Protocol):
     """One side, canonical. Every pass yields the same rows in the same order."""
 
-    side: SideName
-    rows: int | None  # from metadata; an upper bound does not count as knowing
-    estimated_rows: int  # rows, or a guess from sizes; for planning only
-    filters: bool  # batches carry FILTERED
-    families: tuple[bool, ...]  # which family columns the batches carry
+    @property
+    def side(self) -> SideName:
+        """Whose log it is."""
+        ...
+
+    @property
+    def rows(self) -> int | None:
+        """From metadata; an upper bound does not count as knowing."""
+        ...
+
+    @property
+    def estimated_rows(self) -> int:
+        """`rows`, or a guess from sizes; for planning only."""
+        ...
+
+    @property
+    def filters(self) -> bool:
+        """Whether batches carry FILTERED."""
+        ...
+
+    @property
+    def families(self) -> tuple[bool, ...]:
+        """Which family columns the batches carry."""
+        ...
 
     def batches(self, chunk_rows: int) -> Iterator[pl.DataFrame]:
         """Batches of exactly `chunk_rows` rows (the last may be shorter).
 
-        Columns: ID (Int64, UInt64 or String; null where the id is null; absent when pairing by position without
-        ids), OUTCOME (UInt8, WRONG/CORRECT/MISSING), FILTERED (Boolean, if `filters`), guard0... (UInt32),
-        family<i> (UInt32) for each family this side carries. Bad values raise DataError naming file, row, value.
+        Columns: ID (Int64, UInt64 or String; null where the id is null; absent when pairing by position
+        without ids), OUTCOME (UInt8, WRONG/CORRECT/MISSING), FILTERED (Boolean, if `filters`), guard0...
+        (UInt32), family<i> (UInt32) for each family this side carries.
+
+        Raises:
+            DataError: a bad value, naming file, row and value.
         """
         ...
 
@@ -108,8 +130,11 @@ class LogPair:
     notes: tuple[str, ...]  # what was detected, one sentence each, for stderr
 
     def together(self, chunk_rows: int) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-        """Batches of both sides side by side; a wide log is read once. Stops at the shorter side's end with a
-        pair of unequal heights (or an empty frame), so that the caller sees the difference."""
+        """Batches of both sides side by side; a wide log is read once.
+
+        Stops at the shorter side's end with a pair of unequal heights (or an empty frame), so that the caller
+        sees the difference.
+        """
         raise NotImplementedError
 
     def show_id(self, canonical: Any) -> str:

@@ -1,7 +1,7 @@
 """The one outcome rule: correct, wrong or missing, as a pure expression over a shard's columns.
 
-Whatever cannot be read as one of the three is a Check, never silently wrong: the error names the value, the row and
-the option that would declare what was meant. Null, NaN and absent are missing.
+Whatever cannot be read as one of the three is a Check, never silently wrong: the error names the value, the
+row and the option that would declare what was meant. Null, NaN and absent are missing.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _flag(column: Column, where: str) -> Read:
 
 
 def _above(column: Column, threshold: float, where: str) -> Read:
-    """`score >= threshold`. A Float32 score meets the threshold as Float32: 0.7 is stored there as 0.699999988."""
+    """`score >= threshold`, for a Float32 score as Float32: 0.7 is stored there as 0.699999988."""
     if column.kind not in NUMBERS | {"untyped"}:
         raise UnusableType(
             f"the score column {column.name!r}",
@@ -139,7 +139,8 @@ def _within(value: Column, label: Column, tolerance: float, declared: LabelType 
                 f"column {column.name!r}",
                 where=where,
                 type_name=column.type_name,
-                advice="--tolerance needs numbers" + ("; --label-type number reads text as such" * (column.kind == "text")),
+                advice="--tolerance needs numbers"
+                + ("; --label-type number reads text as such" * (column.kind == "text")),
             )
     p, q = Number.of(value).float, Number.of(label).float
     absent = _absent(value, label) | _nan(p) | _nan(q)
@@ -174,14 +175,16 @@ def _equal(value: Column, label: Column, declared: LabelType | None, where: str)
 
 
 def _equal_typed_numbers(value: Column, label: Column) -> Read:
-    """Numeric types, compared exactly. Floats of different width that agree only when rounded are an error."""
+    """Numeric types, compared exactly. Floats of two widths that agree only when rounded are an error."""
     if value.dtype == label.dtype:
         return _code(missing(value) | missing(label), value.expr == label.expr), []
     if {value.kind, label.kind} == {"float"}:
         narrow = min(value.dtype, label.dtype, key=lambda dtype: int(str(dtype).removeprefix("Float")))
         p, q = value.expr.cast(pl.Float64), label.expr.cast(pl.Float64)
         rounded = (p != q) & (value.expr.cast(narrow) == label.expr.cast(narrow))
-        problem = f"equal only when both are rounded to {narrow}; say --tolerance to declare how close is right"
+        problem = (
+            f"equal only when both are rounded to {narrow}; say --tolerance to declare how close is right"
+        )
         absent = missing(value) | missing(label)
         return _code(absent, p == q), [Check(rounded & ~absent, (value.name, label.name), problem)]
     if "decimal" in {value.kind, label.kind} and "float" not in {value.kind, label.kind}:
@@ -199,10 +202,14 @@ def _equal_numbers(value: Column, label: Column) -> Read:
 
 
 def _equal_text(value: Column, label: Column) -> Read:
-    """The texts of both values. A boolean is true or false in any case; a float that would differ only in its
-    spelling ("1.0" and "1") is an error.
+    """The texts of both values. A boolean is true or false in any case.
+
+    A float that would differ only in its spelling ("1.0" and "1") is an error.
     """
-    texts = [column.expr.cast(pl.String) if column.kind != "binary" else plain_text(column) for column in (value, label)]
+    texts = [
+        column.expr.cast(pl.String) if column.kind != "binary" else plain_text(column)
+        for column in (value, label)
+    ]
     if "bool" in {value.kind, label.kind}:
         texts = [text.str.to_lowercase() for text in texts]
     absent = missing(value) | missing(label)
@@ -214,7 +221,9 @@ def _equal_text(value: Column, label: Column) -> Read:
     if {value.kind, label.kind} == {"bool", "untyped"}:
         plain, text = (column if column.kind == "untyped" else None for column in (value, label)), texts
         checks += [
-            Check(~one.is_in(["true", "false"]), (column.name,), f"the other column is boolean; {DECLARE_LABEL}")
+            Check(
+                ~one.is_in(["true", "false"]), (column.name,), f"the other column is boolean; {DECLARE_LABEL}"
+            )
             for column, one in zip(plain, text, strict=True)
             if column is not None
         ]
@@ -225,11 +234,15 @@ def _equal_untyped(value: Column, label: Column) -> Read:
     """Two columns of a file without types: text, unless the numbers they spell would tell another story."""
     p, q = Number.of(value).float, Number.of(label).float
     # A spelled NaN beside a number is a failed prediction or label; beside a word it may be the class "nan".
-    spelled_nan = (_nan(p) & q.is_not_nan().fill_null(value=False)) | (_nan(q) & p.is_not_nan().fill_null(value=False))
+    spelled_nan = (_nan(p) & q.is_not_nan().fill_null(value=False)) | (
+        _nan(q) & p.is_not_nan().fill_null(value=False)
+    )
     absent = _absent(value, label) | spelled_nan
     differs = (value.expr != label.expr) & (p == q)
     problem = "as texts these differ, as numbers they agree; say --label-type number or --label-type text"
-    return _code(absent, value.expr == label.expr), [Check(differs & ~absent, (value.name, label.name), problem)]
+    return _code(absent, value.expr == label.expr), [
+        Check(differs & ~absent, (value.name, label.name), problem)
+    ]
 
 
 def _absent(*columns: Column) -> pl.Expr:
@@ -262,5 +275,8 @@ def _demand_numbers(columns: Sequence[Column], where: str) -> None:
 def _refuse_nested(column: Column, where: str) -> None:
     if column.kind == "other":
         raise UnusableType(
-            f"column {column.name!r}", where=where, type_name=column.type_name, advice="a single value per row is needed"
+            f"column {column.name!r}",
+            where=where,
+            type_name=column.type_name,
+            advice="a single value per row is needed",
         )

@@ -22,7 +22,7 @@ BYTES_PER_ROW = 64  # a guess, for planning only, where a format does not tell i
 
 @dataclass(frozen=True)
 class Cook:
-    """One scan of a log's shards for one recipe, or for both of a wide log (prefixes keep their columns apart)."""
+    """One scan of a log's shards for one recipe, or for both of a wide log, told apart by prefixes."""
 
     parts: tuple[Part, ...]
     recipes: Mapping[str, Recipe]  # prefix -> recipe
@@ -40,12 +40,14 @@ class Cook:
                     yield from self._convert(part)
 
     def _scannable(self, part: Part) -> bool:
-        """Whether the shard can be one of several in a lazy scan. Rows must be known to tell where a bad value is."""
+        """Whether the shard can join others in a lazy scan. Known rows tell where a bad value is."""
         truth = any(recipe.truth is not None for recipe in self.recipes.values())
         return not truth and part.shard.rows is not None and part.shard.lazy() is not None
 
     def _build(self, columns: Mapping[str, Column], where: str) -> dict[str, Canonical]:
-        return {prefix: recipe.build(columns, where, prefix=prefix) for prefix, recipe in self.recipes.items()}
+        return {
+            prefix: recipe.build(columns, where, prefix=prefix) for prefix, recipe in self.recipes.items()
+        }
 
     def _names(self) -> list[str]:
         return list(dict.fromkeys(name for recipe in self.recipes.values() for name in recipe.columns()))
@@ -54,21 +56,18 @@ class Cook:
         """Several shards in one lazy scan: the fastest way, at the scan's own speed."""
         names = self._names()
         built = [self._build({name: part.column(name) for name in names}, part.label) for part in parts]
-        checked = [prefix for prefix in self.recipes if any(one[prefix].checks for one in built)]
         frames, ends, end = [], [], 0
         for part, one in zip(parts, built, strict=True):
-            exprs = [expr for canonical in one.values() for expr in canonical.exprs]
-            exprs += [pl.lit(0, pl.UInt8).alias(prefix + BAD) for prefix in checked if not one[prefix].checks]
             frame = part.shard.lazy()
             assert frame is not None
             assert part.shard.rows is not None
-            frames.append(frame.select(sorted(exprs, key=lambda expr: expr.meta.output_name())))
+            frames.append(frame.select(_exprs(one)))
             end += part.shard.rows
             ends.append(end)
         label = parts[0].label if len(parts) == 1 else f"{parts[0].label} and {len(parts) - 1} more"
         before = 0
         for batch in stream(pl.concat(frames), chunk_rows, rows=end, label=label):
-            for prefix in checked:
+            for prefix in self.recipes:
                 row = first_bad(batch[prefix + BAD])
                 if row is not None:
                     index = next(index for index, last in enumerate(ends) if before + row < last)
@@ -77,7 +76,7 @@ class Cook:
                     values = [(name, parts[index].shard.value(name, local)) for name in check.columns]
                     refuse(parts[index].label, local, values, check.problem)
             before += batch.height
-            yield batch.drop(prefix + BAD for prefix in checked) if checked else batch
+            yield batch.drop(prefix + BAD for prefix in self.recipes)
 
     def _convert(self, part: Part) -> Iterator[pl.DataFrame]:
         """One shard batch by batch, each by its own types."""
@@ -89,18 +88,17 @@ class Cook:
             try:
                 batch = self._with_truth(batch, columns, where)
                 built = self._build(columns, where)
-                exprs = [expr for canonical in built.values() for expr in canonical.exprs]
-                done = batch.select(sorted(exprs, key=lambda expr: expr.meta.output_name()))
+                done = batch.select(_exprs(built))
             except PolarsError as error:
                 raise DataError(f"{where}: {str(error).splitlines()[0]}") from error
             for prefix, canonical in built.items():
-                row = first_bad(done[prefix + BAD]) if canonical.checks else None
+                row = first_bad(done[prefix + BAD])
                 if row is not None:
                     check = canonical.checks[done[prefix + BAD][row] - 1]
                     values = [(name, batch[name][row]) for name in check.columns]
                     refuse(part.label, before + row, values, check.problem)
             before += batch.height
-            yield done.drop(prefix + BAD for prefix, canonical in built.items() if canonical.checks)
+            yield done.drop(prefix + BAD for prefix in self.recipes)
         if part.shard.rows is not None and before != part.shard.rows:
             raise InternalError(f"{part.label} holds {part.shard.rows:,} rows, but {before:,} came out")
 
@@ -113,7 +111,7 @@ class Cook:
         return stream(wanted, CHUNK_ROWS, rows=part.shard.rows, label=part.label)
 
     def _with_truth(self, batch: pl.DataFrame, columns: dict[str, Column], where: str) -> pl.DataFrame:
-        """The batch with the truth file's labels, entered in `columns`. A bad id finds none; it is refused later."""
+        """The batch with the truth file's labels, which `columns` learns of. A bad id finds none yet."""
         recipe = next((one for one in self.recipes.values() if one.truth is not None), None)
         if recipe is None or recipe.truth is None:
             return batch
@@ -159,6 +157,10 @@ class ShardedLog:
         return self.cook.batches(chunk_rows)
 
 
+def _exprs(built: Mapping[str, Canonical]) -> list[pl.Expr]:
+    return [expr for canonical in built.values() for expr in canonical.exprs]
+
+
 def first_bad(numbers: pl.Series) -> int | None:
     """The first row whose number is not 0."""
     return int((numbers > 0).arg_max() or 0) if numbers.max() else None
@@ -170,7 +172,7 @@ def refuse(label: str, row: int, values: Sequence[tuple[str, object]], problem: 
 
 
 def rechunk(pieces: Iterator[pl.DataFrame], chunk_rows: int) -> Iterator[pl.DataFrame]:
-    """The same rows in frames of exactly `chunk_rows`; the last may be shorter. Frames that fit pass untouched."""
+    """The same rows in frames of exactly `chunk_rows`, the last shorter. Frames that fit pass untouched."""
     held: list[pl.DataFrame] = []
     height = 0
     for piece in pieces:

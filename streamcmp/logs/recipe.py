@@ -22,7 +22,7 @@ BAD = "bad"  # which check a row fails: 0 none, else its number in `Canonical.ch
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """The expressions of one shard or batch. The last is BAD where there are checks at all."""
+    """The expressions of one shard or batch, BAD the last."""
 
     exprs: tuple[pl.Expr, ...]
     checks: tuple[Check, ...]
@@ -30,7 +30,7 @@ class Canonical:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A family as one side carries it: its codec, and per column the dictionary and this side's name for it."""
+    """A family as one side carries it: its codec, and its columns with this side's names for them."""
 
     index: int
     codec: FamilyCodec
@@ -93,11 +93,12 @@ class Recipe:
         excluded = self._excluded(columns, where)
         if excluded is not None:
             exprs[FILTERED] = excluded
-        if checks:
-            exprs[BAD] = number_of_first(checks, excluded)
+        exprs[BAD] = number_of_first(checks, excluded)
         return Canonical(tuple(expr.alias(prefix + name) for name, expr in exprs.items()), tuple(checks))
 
-    def _family(self, family: Family, columns: Mapping[str, Column], where: str) -> tuple[pl.Expr, list[Check]]:
+    def _family(
+        self, family: Family, columns: Mapping[str, Column], where: str
+    ) -> tuple[pl.Expr, list[Check]]:
         codes, checks = [], []
         for column, name in family.columns:
             code, found = column.encode(columns[name], self.side, where=where)
@@ -116,6 +117,8 @@ class Recipe:
 def number_of_first(checks: Sequence[Check], excluded: pl.Expr | None) -> pl.Expr:
     """UInt8: the 1-based number of the first check a row fails, 0 if none. Filtered rows fail none."""
     failing = pl.lit(0, pl.UInt8)
+    if not checks:
+        return failing
     for number, check in reversed(list(enumerate(checks, start=1))):
         failing = pl.when(check.bad).then(pl.lit(number, pl.UInt8)).otherwise(failing)
     return failing if excluded is None else pl.when(excluded).then(pl.lit(0, pl.UInt8)).otherwise(failing)

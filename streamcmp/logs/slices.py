@@ -1,8 +1,8 @@
 """Slices as small integers: one dictionary per family, shared by both sides, every batch and every thread.
 
-The dictionary is a Polars Categories object of our own: casting text to it assigns codes in C++ (20 million values
-in 0.2 to 0.4 s, measured), the same code for the same text wherever and whenever. Polars forgets it as soon as no
-column of that type is alive, so the codec keeps one.
+The dictionary is a Polars Categories object of our own: casting text to it assigns codes in native code (20
+million values in 0.2 to 0.4 s, measured), the same code for the same text wherever and whenever. Polars forgets
+it as soon as no column of that type is alive, so the codec keeps one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from streamcmp.comparison import SideName
 from streamcmp.errors import ChangedType, TypeConflict, UnusableType
 from streamcmp.logs.values import (
     DECIMAL_DIGITS,
@@ -56,15 +57,15 @@ class Dictionary:
 class SliceColumn:
     """A column that slices: its name in the report, its dictionary, and the type of its values.
 
-    `dtypes` gives the type per side where the column exists; text of files without types has been given the other
-    side's type, where that is known.
+    `dtypes` gives the type per side where the column exists; text of files without types has been given the
+    other side's type, where that is known.
     """
 
     name: str
-    dtypes: Mapping[str, pl.DataType]
+    dtypes: Mapping[SideName, pl.DataType]
     dictionary: Dictionary = field(default_factory=Dictionary, compare=False)
 
-    def encode(self, column: Column, side: str, *, where: str) -> tuple[pl.Expr, list[Check]]:
+    def encode(self, column: Column, side: SideName, *, where: str) -> tuple[pl.Expr, list[Check]]:
         """The code of each value of a side's column; `where` names the shard or batch in errors."""
         if column.kind == "null":
             return pl.lit(NULL_CODE, pl.UInt32), []
@@ -82,7 +83,7 @@ class SliceColumn:
 class FamilyCodec:
     """The codes of one family: of its only column, or of the combinations that occur of several."""
 
-    def __init__(self, columns: Sequence[SliceColumn], side: str = "a") -> None:
+    def __init__(self, columns: Sequence[SliceColumn], side: SideName = "a") -> None:
         """`side`: whose types the values keep; a wherever a carries the family."""
         self.columns = tuple(columns)
         self._side = side
@@ -95,7 +96,7 @@ class FamilyCodec:
         return self._crossed.encode(pl.concat_str(list(codes), separator="|"))
 
     def decode(self, codes: npt.NDArray[np.integer[Any]] | Sequence[int]) -> pl.DataFrame:
-        """One row per code, with a column `slice.<name>` per column of the family, in the column's own type."""
+        """One row per code; a column `slice.<name>` per column of the family, in that column's own type."""
         wanted = pl.Series(np.asarray(codes, dtype=np.uint32))
         if self._crossed is None:
             parts = [wanted]
@@ -105,23 +106,27 @@ class FamilyCodec:
             parts = [part.cast(pl.UInt32) for part in split.get_columns()]
         return pl.DataFrame(
             [
-                unspell(column.dictionary.texts().gather(part), column.dtypes[self._side]).alias(SLICE_PREFIX + column.name)
+                unspell(column.dictionary.texts().gather(part), column.dtypes[self._side]).alias(
+                    SLICE_PREFIX + column.name
+                )
                 for column, part in zip(self.columns, parts, strict=True)
             ]
         )
 
 
-def decide_slice(name: str, seen: Mapping[str, Seen]) -> SliceColumn:
+def decide_slice(name: str, seen: Mapping[SideName, Seen]) -> SliceColumn:
     """The column's type per side that has it. Shards of one log that disagree in kind are an error."""
     own = {side: _one_type(name, columns) for side, columns in seen.items()}
     typed = [dtype for dtype, untyped in own.values() if not untyped and dtype != pl.Null]
-    dtypes: dict[str, pl.DataType] = {}
+    dtypes: dict[SideName, pl.DataType] = {}
     for side, (dtype, untyped) in own.items():
         adopted = untyped and typed and _spellable(typed[0])
         dtypes[side] = typed[0] if adopted or (dtype == pl.Null and typed) else dtype
     if len(dtypes) == 2:
         dtypes = _unify(dtypes)
-    return SliceColumn(name, {side: pl.String() if dtype == pl.Null else dtype for side, dtype in dtypes.items()})
+    return SliceColumn(
+        name, {side: pl.String() if dtype == pl.Null else dtype for side, dtype in dtypes.items()}
+    )
 
 
 def admits(dtype: pl.DataType, column: Column) -> bool:
@@ -133,7 +138,7 @@ def admits(dtype: pl.DataType, column: Column) -> bool:
 
 
 def spell(column: Column, dtype: pl.DataType) -> tuple[pl.Expr, list[Check]]:
-    """The text under which a value of `column` enters the dictionary of a column of type `dtype`. NaN is null."""
+    """The text under which values of `column` enter the dictionary of a `dtype` column. NaN is null."""
     value = column.expr
     if dtype.is_integer():
         if column.kind != UNTYPED:
@@ -168,14 +173,18 @@ def unspell(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
     if dtype.is_temporal():
         physical = pl.Int32 if dtype == pl.Date else pl.Int64
         return texts.cast(physical, strict=False).cast(dtype)
-    # Not strict: the other side's values may be of another kind; they are in the dictionary but never decoded.
-    return texts.cast(pl.Float64, strict=False).cast(dtype) if dtype.is_float() else texts.cast(dtype, strict=False)
+    # Not strict: the other side's values may be of another kind; they are in the dictionary, never decoded.
+    return (
+        texts.cast(pl.Float64, strict=False).cast(dtype)
+        if dtype.is_float()
+        else texts.cast(dtype, strict=False)
+    )
 
 
 def _parsed(column: Column, text: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr, list[Check]]:
     nan = column.expr.cast(pl.Float64, strict=False).is_nan().fill_null(value=False)
     bad = text.is_null() & column.expr.is_not_null() & (~nan if dtype.is_float() else pl.lit(value=True))
-    problem = f"this slice value is not of type {dtype}, which the column has in the other log; store one type in both"
+    problem = f"this slice value is not {dtype}, which the column is in the other log; store one type in both"
     return text, [Check(bad, (column.name,), problem)]
 
 
@@ -197,14 +206,20 @@ def _one_type(name: str, seen: Seen) -> tuple[pl.DataType, bool]:
                 type_name=other.type_name,
                 advice="a slice is a single value; columns that hold lists or structs do not slice yet",
             )
-        if not (first.kind == other.kind or {first.kind, other.kind} <= NUMBERS or {first.kind, other.kind} <= TEXTS):
+        if not (
+            first.kind == other.kind
+            or {first.kind, other.kind} <= NUMBERS
+            or {first.kind, other.kind} <= TEXTS
+        ):
             raise TypeConflict(
                 f"the slice column {name!r} has different types in one log",
                 f"{first.type_name} in {where}",
                 f"{other.type_name} in {other_where}",
                 "store one type in all files",
             )
-    return common_type([column.dtype for _, column in seen]), all(column.kind == UNTYPED for _, column in seen)
+    return common_type([column.dtype for _, column in seen]), all(
+        column.kind == UNTYPED for _, column in seen
+    )
 
 
 def common_type(dtypes: Sequence[pl.DataType]) -> pl.DataType:
@@ -224,12 +239,10 @@ def common_type(dtypes: Sequence[pl.DataType]) -> pl.DataType:
     return finest(dtypes) or pl.String()
 
 
-def _unify(dtypes: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
-    """One type for both sides where their kinds agree; else each keeps its own and values compare by their text."""
+def _unify(dtypes: dict[SideName, pl.DataType]) -> dict[SideName, pl.DataType]:
+    """One type for both sides where their kinds agree; else each keeps its own and they compare by text."""
     a, b = (Column("", dtype).kind for dtype in dtypes.values())
     if a == b or {a, b} <= NUMBERS:
         common = common_type(list(dtypes.values()))
         return dict.fromkeys(dtypes, common)
     return dtypes
-
-

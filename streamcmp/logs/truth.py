@@ -56,23 +56,26 @@ class TruthColumns:
         if not frames:
             raise DataError(f"{self.view.label} holds no rows; --truth brings an id and a label per row")
         table = self._table(frames, columns)
-        self._afford(table.estimated_size(), memory_budget)
+        self._afford(int(table.estimated_size()), memory_budget)
         twice = table.filter(pl.col(ID).is_duplicated())
         if twice.height:
             raise DataError(
-                f"{self.view.label}: id {ids.show(twice[ID][0])} occurs more than once; a truth file has one label per id"
+                f"{self.view.label}: id {ids.show(twice[ID][0])} occurs more than once; "
+                "a truth file has one label per id"
             )
         return Truth(table, untyped=all(column.kind in {"untyped", "null"} for column in columns))
 
     def _refuse(self, row: Mapping[str, object], label: str) -> None:
         shown = ", ".join(f"{name!r} is {row[name]!r}" for name in self.ids)
-        raise DataError(f"{label}: {shown}: not an id that can be looked up; every row of a truth file needs one")
+        raise DataError(
+            f"{label}: {shown}: not an id that can be looked up; every row of a truth file needs one"
+        )
 
     def _afford(self, size: int, budget: int | None) -> None:
         if budget is not None and size > budget:
             raise DataError(
-                f"{self.view.label} holds {size:,} bytes, more than the memory budget of {budget:,}: --truth must fit "
-                "(for now); raise --memory, or write the labels into one of the logs"
+                f"{self.view.label} holds {size:,} bytes, more than the memory budget of {budget:,}: "
+                "--truth must fit (for now); raise --memory, or write the labels into one of the logs"
             )
 
     def _table(self, frames: Sequence[pl.DataFrame], columns: Sequence[Column]) -> pl.DataFrame:
@@ -81,7 +84,10 @@ class TruthColumns:
         if len(kinds) > 1 and not (kinds <= NUMBERS or kinds <= TEXTS):
             first, second = sorted(kinds)[:2]
             raise TypeConflict(
-                f"{self.view.label}: column {self.label!r} holds several types", first, second, "store one type"
+                f"{self.view.label}: column {self.label!r} holds several types",
+                first,
+                second,
+                "store one type",
             )
         dtype = common_type(dtypes) if dtypes else pl.Null()
         return pl.concat([frame.with_columns(pl.col(LABEL).cast(dtype)) for frame in frames])
@@ -105,7 +111,9 @@ class Truth:
         return batch.with_columns(keys.join(self.table, on=ID, how="left", maintain_order="left")[LABEL])
 
 
-def resolve_truth(comparison: Comparison, roles: Mapping[SideName, Roles], shards: Sequence[Shard]) -> TruthColumns:
+def resolve_truth(
+    comparison: Comparison, roles: Mapping[SideName, Roles], shards: Sequence[Shard]
+) -> TruthColumns:
     """Find the truth file's id columns (side a's names, else the well-known ones) and its label."""
     view = View.of("a", shards)
     if len(shards) > 1:
@@ -118,7 +126,9 @@ def resolve_truth(comparison: Comparison, roles: Mapping[SideName, Roles], shard
         raise NoColumn(
             "label", where=view.label, columns=view.columns, tried=names_of(LABEL_RANKS), option="--label"
         )
-    ids = next((roles[side].ids for side in ("a", "b") if all(view.has(name) for name in roles[side].ids)), None)
+    ids = next(
+        (roles[side].ids for side in ("a", "b") if all(view.has(name) for name in roles[side].ids)), None
+    )
     if ids is None and len(roles["a"].ids) == 1 and not comparison.on:
         found = detect(view.columns, ID_RANKS, role="id", where=view.label, option="--on")
         ids = None if found is None else (found,)

@@ -1,7 +1,7 @@
 """What sort of value a column holds, and the canonical form in which values of one sort are compared.
 
-Everything here is pure: from names and dtypes to one expression. Ids, labels, guards and slices share these forms,
-so that "equal" means the same thing wherever values meet.
+Everything here is pure: from names and dtypes to one expression. Ids, labels, guards and slices share these
+forms, so that "equal" means the same thing wherever values meet.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Literal
 import polars as pl
 
 Kind = Literal[
-    "int", "float", "decimal", "text", "untyped", "bool", "date", "datetime", "zoned datetime", "time", "binary",
-    "null", "other",
+    "int", "float", "decimal", "text", "untyped", "bool", "date", "datetime", "zoned datetime", "time",
+    "binary", "null", "other",
 ]  # fmt: skip
 NUMBERS: frozenset[Kind] = frozenset({"int", "float", "decimal"})
 TEXTS: frozenset[Kind] = frozenset({"text", "untyped"})
@@ -64,9 +64,9 @@ class Column:
 
 
 IN_WORDS: dict[Kind, str] = {
-    "int": "integer", "float": "float", "decimal": "decimal", "text": "text", "untyped": "text", "bool": "boolean",
-    "date": "date", "datetime": "datetime", "zoned datetime": "datetime with zone", "time": "time", "binary": "binary",
-    "null": "null", "other": "nested",
+    "int": "integer", "float": "float", "decimal": "decimal", "text": "text", "untyped": "text",
+    "bool": "boolean", "date": "date", "datetime": "datetime", "zoned datetime": "datetime with zone",
+    "time": "time", "binary": "binary", "null": "null", "other": "nested",
 }  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def kind_of(dtype: pl.DataType) -> Kind:
 
 
 def finest(dtypes: Iterable[pl.DataType]) -> pl.DataType | None:
-    """The Datetime type of the finest unit among `dtypes`, zone UTC where they have zones; None if there is none."""
+    """The Datetime type of the finest unit among `dtypes`, in UTC where they have zones; None without one."""
     stamps = [dtype for dtype in dtypes if isinstance(dtype, pl.Datetime)]
     if not stamps:
         return None
@@ -120,13 +120,13 @@ def integral(column: Column) -> pl.Expr:
     if column.kind == "decimal":
         whole = column.expr.cast(pl.Int128, strict=False)
         return whole.cast(column.dtype, strict=False).eq(column.expr)
-    digits = {pl.Float64: 53, pl.Float32: 24}.get(type(column.dtype), 11)
+    digits = 53 if column.dtype == pl.Float64 else 24 if column.dtype == pl.Float32 else 11
     return (column.expr.floor() == column.expr) & (column.expr.abs() < 2.0**digits)
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number in two forms: exact, where it is an integer, and as Float64. Both null where it is not a number."""
+    """A number in two forms: exact, where it is an integer, and as Float64. Both null where it is none."""
 
     exact: pl.Expr
     float: pl.Expr
@@ -143,7 +143,7 @@ class Number:
         return cls(pl.lit(None, pl.Int128), column.expr.cast(pl.Float64))
 
     def equals(self, other: Number) -> pl.Expr:
-        """Numeric equality. Integers exactly; an integer equals a float only if the float is that very integer."""
+        """Numeric equality, exact: an integer equals a float only if the float is that very integer."""
         same = self.float == other.float
         return (
             pl.when(self.exact.is_not_null() & other.exact.is_not_null())

@@ -15,7 +15,7 @@ from streamcmp.logs.values import Column, Kind
 
 @dataclass(frozen=True)
 class Part:
-    """A shard with its schema. `sparse`: its rows may lack keys, and its schema is a sample until completed."""
+    """A shard with its schema. `sparse`: rows may lack keys, and the schema is a sample until completed."""
 
     shard: Shard
     schema: Mapping[str, pl.DataType]
@@ -55,10 +55,11 @@ class View:
         """The same with schemas that have seen every row."""
         if self.complete:
             return self
-        parts = tuple(
-            replace(part, schema=part.shard.schema(complete=True)) if part.sparse else part for part in self.parts
-        )
-        return replace(self, parts=parts, complete=True)
+        parts = [
+            replace(part, schema=part.shard.schema(complete=True)) if part.sparse else part
+            for part in self.parts
+        ]
+        return replace(self, parts=tuple(parts), complete=True)
 
     @property
     def can_learn(self) -> bool:
@@ -103,4 +104,3 @@ def label_of(shard: Shard, side: SideName) -> str:
 def is_sparse(shard: Shard) -> bool:
     """Whether rows of this shard may lack keys (NDJSON and its like)."""
     return not shard.untyped and shard.lazy() is None
-

@@ -1,4 +1,4 @@
-"""`--where`: which rows count. Polars SQL, one truth value per row, evaluated on each side that has the columns."""
+"""`--where`: which rows count. Polars SQL, one truth value per row, on each side that has the columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from streamcmp.comparison import SIDES, SideName
 from streamcmp.errors import UnknownColumn, UsageError
 from streamcmp.logs.view import View
 
-# Nodes of a serialised expression that look at more than one row: their value would depend on how a log is split.
+# Nodes of a serialised expression that look at several rows: their value would depend on how a log is split.
 MANY_ROWS = ('"Agg"', '"Over"', '"Rank"', '"Len"', '"Shift"', '"SubPlan"')
 
 
@@ -25,19 +25,19 @@ class Where:
     sides: frozenset[SideName]
 
     def excluded(self, columns: Mapping[str, pl.DataType], *, where: str, untyped: bool) -> pl.Expr:
-        """Whether a row is filtered out: the condition is false or null. Types are checked on an empty frame."""
+        """Whether a row is filtered out: the condition is false or null. An empty frame tries the types."""
         condition = pl.sql_expr(self.text)
         empty = pl.DataFrame(schema={name: columns[name] for name in self.roots})
         try:
             dtype = empty.select(condition).to_series().dtype
         except PolarsError as error:
             first = str(error).splitlines()[0]
-            hint = "; columns of this file are text: write CAST(column AS INT) or AS DOUBLE" if untyped else ""
+            hint = "; this file's columns are text: write CAST(column AS INT) or AS DOUBLE" if untyped else ""
             raise UsageError(f"--where {self.text!r} does not fit {where}: {first}{hint}") from error
         if dtype == pl.Null:
             return pl.lit(value=True)
         if dtype != pl.Boolean:
-            raise UsageError(f"--where {self.text!r} must be true or false for each row; in {where} it is {dtype}")
+            raise UsageError(f"--where {self.text!r} must be true or false per row; in {where} it is {dtype}")
         return condition.not_().fill_null(value=True)
 
 
@@ -48,9 +48,12 @@ def parse_where(text: str) -> tuple[str, ...]:
         roots = tuple(dict.fromkeys(expr.meta.root_names()))
         tree = expr.meta.serialize(format="json")
     except PolarsError as error:
-        raise UsageError(f"--where {text!r} is not a condition in SQL: {str(error).splitlines()[0]}") from error
+        first = str(error).splitlines()[0]
+        raise UsageError(f"--where {text!r} is not a condition in SQL: {first}") from error
     if any(node in tree for node in MANY_ROWS):
-        raise UsageError(f"--where {text!r} looks at more than one row; only conditions on single rows can filter a log")
+        raise UsageError(
+            f"--where {text!r} looks at several rows; only a condition on single rows filters a log"
+        )
     if not roots:
         raise UsageError(f"--where {text!r} names no column")
     return roots
@@ -68,5 +71,3 @@ def resolve_where(text: str | None, views: Mapping[SideName, View]) -> Where | N
         missing = next(name for name in roots if not view.has(name))
         raise UnknownColumn(missing, where=view.label, columns=view.columns, option="--where")
     return Where(text, roots, sides)
-
-
