@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,12 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "quick", max_examples=100, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("ci", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "ci", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+_FOR_TESTS = ("STREAMCMP_UPDATE_GOLDENS", "STREAMCMP_REFERENCE_DATA")
 
 # Logs and numbers from elsewhere, too large or not ours to commit. Tests that need them skip without them.
 REFERENCE_DATA = Path(
@@ -29,9 +34,11 @@ def reference_data() -> Path:
     return REFERENCE_DATA
 
 
-@pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="session")
+def _own_environment() -> Iterator[None]:
     """Options in the environment of whoever runs the tests are not theirs."""
-    for name in list(os.environ):
-        if name.startswith("STREAMCMP_") and name not in ("STREAMCMP_UPDATE_GOLDENS", "STREAMCMP_REFERENCE_DATA"):
-            monkeypatch.delenv(name)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith("STREAMCMP_") and name not in _FOR_TESTS:
+                patch.delenv(name)
+        yield
