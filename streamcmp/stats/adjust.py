@@ -40,8 +40,7 @@ def adjust(log10_p: npt.ArrayLike, method: Adjustment) -> Floats:
     """
     logs = _checked(log10_p, method)
     order = _tested_in_order(logs)
-    raw = logs[order] + np.log10(_factors(method, len(order)))
-    return _settle(raw, order, len(logs), method, one=0.0)
+    return _adjusted(logs, order, method)
 
 
 def adjust_tails(tails: TailP, method: Adjustment) -> TailP:
@@ -50,13 +49,14 @@ def adjust_tails(tails: TailP, method: Adjustment) -> TailP:
     p is adjusted beside its logarithm, not raised from it, so that a family of one keeps its p to the last
     digit. A slice that was not tested has NaN in `tails.log10_p`, and in both results.
     """
-    logs = adjust(tails.log10_p, method)
-    order = _tested_in_order(tails.log10_p)
-    raw = tails.p[order] * _factors(method, len(order))
-    direct = _settle(raw, order, len(logs), method, one=1.0)
+    logs = _checked(tails.log10_p, method)
+    order = _tested_in_order(logs)
+    adjusted = _adjusted(logs, order, method)
+    p = _settle(tails.p[order] * _factors(method, len(order)), order, len(logs), method, one=1.0)
+    tiny = adjusted < _TRUST_P_ABOVE
     with np.errstate(under="ignore"):
-        raised = np.maximum(np.power(10.0, logs), SMALLEST_P)
-    return TailP(np.where(logs < _TRUST_P_ABOVE, raised, direct), logs)
+        p[tiny] = np.maximum(np.power(10.0, adjusted[tiny]), SMALLEST_P)
+    return TailP(p, adjusted)
 
 
 def _checked(log10_p: npt.ArrayLike, method: str) -> Floats:
@@ -74,6 +74,11 @@ def _tested_in_order(logs: Floats) -> npt.NDArray[np.intp]:
     """Where the tested slices are, smallest p first."""
     order = np.argsort(logs, kind="stable")
     return order[: np.count_nonzero(~np.isnan(logs))]  # NaN sorts last
+
+
+def _adjusted(logs: Floats, order: npt.NDArray[np.intp], method: Adjustment) -> Floats:
+    raw = logs[order] + np.log10(_factors(method, len(order)))
+    return _settle(raw, order, len(logs), method, one=0.0)
 
 
 def _settle(raw: Floats, order: npt.NDArray[np.intp], size: int, method: Adjustment, *, one: float) -> Floats:
