@@ -10,7 +10,6 @@ import functools
 import json
 from decimal import Decimal
 from fractions import Fraction
-from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -72,4 +71,8 @@ def off_log(computed: npt.NDArray[np.float64], quantity: str) -> float:
 
 def exact_tail(wins: int, n: int) -> Fraction:
     """P(X >= wins), X ~ Bin(n, 1/2), as a fraction."""
-    return Fraction(sum(comb(n, i) for i in range(max(wins, 0), n + 1)), 2**n)
+    ways, at_least = 1, 0  # C(n, k), and its sum over k = n ... wins
+    for k in range(n, wins - 1, -1):
+        at_least += ways
+        ways = ways * k // (n - k + 1)
+    return Fraction(at_least, 2**n)

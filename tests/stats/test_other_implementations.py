@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamcmp import stats
@@ -13,6 +13,7 @@ scipy_stats = pytest.importorskip("scipy.stats")
 multitest = pytest.importorskip("statsmodels.stats.multitest")
 
 
+@settings(max_examples=20)
 @given(st.lists(st.floats(1e-300, 1), min_size=1, max_size=60).map(np.array))
 def test_adjusted_p_agrees_with_statsmodels(p: np.ndarray) -> None:
     names: dict[stats.Adjustment, str] = {
