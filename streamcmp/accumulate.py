@@ -109,11 +109,11 @@ class Accumulator:
     def tables(self) -> dict[str, pl.DataFrame]:
         """Family name -> sorted table of slices; `overall` first."""
         tables = {OVERALL: _counter_frame(self._overall.reshape(1, _WIDTH))}
-        for codec, flat in zip(self._codecs, self._families, strict=True):
+        for term, codec, flat in zip(self._rule.by, self._codecs, self._families, strict=True):
             counts = flat.reshape(-1, _WIDTH)
             used = np.flatnonzero(counts.any(axis=1))
             frame = codec.decode(used.astype(np.uint32)).hstack(_counter_frame(counts[used]).get_columns())
-            tables[family_name(codec.columns)] = sorted_table(frame)
+            tables[family_name(term)] = sorted_table(frame)
         return tables
 
 
