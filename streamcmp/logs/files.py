@@ -23,7 +23,7 @@ _STREAMS = re.compile(r"-|/dev/stdin|/dev/fd/\d+|/proc/[^/]+/fd/\d+")
 class Found:
     """A file of a log, and the columns that its `key=value` folders give it.
 
-    `searched` is the folder it was found in; None for a file that was named or matched by a pattern.
+    `searched` is the folder it was found in without being asked for by name; else None.
     """
 
     path: Path
@@ -112,7 +112,8 @@ def _matching(pattern: Path, option: str) -> list[Found]:
                 found += _in_folder(each, root)
         else:
             _check_regular(each, option)
-            found.append(Found(each, _constants(each, root)))
+            # A pattern like run/* asks for whatever is there, as a folder does; *.txt asks for those files.
+            found.append(Found(each, _constants(each, root), root if parts[-1].endswith("*") else None))
     if not found:
         what = "matches only folders without files" if matched else "matches no file"
         raise UsageError(f"{option}: {pattern} {what}{'' if root.is_dir() else f'; {root} does not exist'}")

@@ -22,7 +22,8 @@ BUILT_IN: dict[str, Format] = {
 
 
 @cache
-def _plugins() -> dict[str, Format]:
+def plugins() -> dict[str, Format]:
+    """The formats of other installed packages, by name."""
     points = entry_points(group=ENTRY_POINTS)
     return {point.name: point.load() for point in points if point.name not in BUILT_IN}
 
@@ -33,9 +34,9 @@ def by_name(name: str) -> Format:
     Raises:
         UsageError: no installed format has the name.
     """
-    found = BUILT_IN.get(name) or _plugins().get(name)
+    found = BUILT_IN.get(name) or plugins().get(name)
     if found is None:
-        raise UsageError(f"--input-format must be one of {', '.join((*BUILT_IN, *_plugins()))}; not {name!r}")
+        raise UsageError(f"--input-format must be one of {', '.join((*BUILT_IN, *plugins()))}; not {name!r}")
     return found
 
 
@@ -51,7 +52,7 @@ def has_ending(name: str, found: Format) -> bool:
 def by_ending(name: str) -> Format | None:
     """The format whose ending a file's name has, or None."""
     found = next((each for each in BUILT_IN.values() if has_ending(name, each)), None)
-    return found or next((each for each in _plugins().values() if has_ending(name, each)), None)
+    return found or next((each for each in plugins().values() if has_ending(name, each)), None)
 
 
 def by_content(head: bytes) -> Format | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 from polars.exceptions import PolarsError
+from polars.selectors import Selector, by_name
 
 from streamcmp.logs.model import Shard
 from streamcmp.logs.stream import stream, unreadable
@@ -89,15 +90,20 @@ class LazyShard(BaseShard):
         wanted = [name for name in dict.fromkeys(columns) if name in self._schema] or list(self._schema)[:1]
         if not wanted:
             return
-        for batch in stream(self._frame.select(wanted), rows=self.rows, label=self.label):
+        for batch in stream(self._frame.select(exactly(wanted)), rows=self.rows, label=self.label):
             yield conform(batch, columns)
 
     def value(self, column: str, row: int) -> object:
         """The value at a 0-based row; None where the shard lacks the column."""
         if column not in self._schema:
             return None
-        found = self._frame.select(column).slice(row, 1).collect()
+        found = self._frame.select(exactly([column])).slice(row, 1).collect()
         return found.item() if found.height else None
+
+
+def exactly(columns: Sequence[str]) -> Selector:
+    """The columns of these names, in this order; to plain strings Polars gives meaning (`*`, `^...$`)."""
+    return by_name(*columns)
 
 
 def conform(batch: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
@@ -107,7 +113,7 @@ def conform(batch: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     lacking = [pl.lit(None).alias(name) for name in dict.fromkeys(columns) if name not in batch.columns]
     if lacking:
         batch = batch.with_columns(lacking)
-    return batch.select(columns)
+    return batch.select(exactly(columns))
 
 
 class WithConstants(BaseShard):
@@ -136,7 +142,7 @@ class WithConstants(BaseShard):
     def batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         """The named columns in batches; see `Shard`."""
         for batch in self._shard.batches([name for name in columns if name not in self._constants]):
-            yield batch.with_columns(self._literals()).select(columns)
+            yield conform(batch.with_columns(self._literals()), columns)
 
     def value(self, column: str, row: int) -> object:
         """The constant, or the file's value."""

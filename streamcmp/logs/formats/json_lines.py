@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from operator import attrgetter
@@ -11,6 +12,8 @@ from typing import Any
 from streamcmp.errors import DataError
 from streamcmp.logs.formats.text import shorten
 
+# What JSON must escape.
+_ESCAPED = re.compile(r'[\\"\x00-\x1f]')
 # Builds the error for a line of a block, counted from 0, and what is wrong with it.
 Bad = Callable[[int, str], DataError]
 
@@ -24,8 +27,8 @@ class LineReader:
     @cached_property
     def _attributes(self) -> dict[str, str] | None:
         """Key -> attribute of the decoded object; None where objects are dicts."""
-        if self._names is None or any(c in '\\"' or c < " " for name in self._names for c in name):
-            return None  # msgspec cannot rename a field to a name that JSON must escape
+        if self._names is None or any(_ESCAPED.search(name) for name in self._names):
+            return None  # msgspec cannot rename a field to such a name
         return {name: f"f{index}" for index, name in enumerate(self._names)}
 
     @cached_property

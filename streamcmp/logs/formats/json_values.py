@@ -61,11 +61,12 @@ def columns_of(names: Sequence[str], columns: list[list[Any]], at: At) -> Iterat
     mixed = [values for values in columns if not _homogeneous(values)]
     cuts = [*(_run_starts(mixed, height) if mixed else [0]), height]
     for start, end in pairwise(cuts):
+        # By name in a dict: in a list of series Polars renames one whose name is empty.
         yield pl.DataFrame(
-            [
-                _series(name, values if end - start == height else values[start:end], start, at)
+            {
+                name: _series(name, values if end - start == height else values[start:end], start, at)
                 for name, values in zip(names, columns, strict=True)
-            ]
+            }
         )
 
 

@@ -72,21 +72,20 @@ def line_blocks(path: Path, size: int = BLOCK_BYTES) -> Iterator[tuple[int, byte
     rest: list[bytes] = []
     line, held = 1, 0
     with reading(str(path)), open_bytes(path) as source:
-        while data := source.read(size):
-            cut = data.rfind(b"\n") + 1
+        data = source.read(size)
+        while data:
+            following = source.read(size)
+            cut = data.rfind(b"\n") + 1 if following else len(data)
             if cut:
                 block = b"".join([*rest, data[:cut]])
                 yield line, block.removeprefix(BOM) if line == 1 else block
                 line += block.count(b"\n")
-                rest, held = [data[cut:]], len(data) - cut
-            else:
-                rest.append(data)
-                held += len(data)
+                rest, held = [], 0
+            rest.append(data[cut:])
+            held += len(data) - cut
             if held > LONGEST_LINE:
                 raise DataError(f"{path}: line {line:,} is longer than {LONGEST_LINE >> 20} MB")
-        if held:
-            block = b"".join(rest)
-            yield line, block.removeprefix(BOM) if line == 1 else block
+            data = following
 
 
 def shorten(text: str, limit: int = 60) -> str:
