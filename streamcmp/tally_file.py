@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from streamcmp.comparison import SIDES, Rule
 from streamcmp.errors import DataError, UsageError
 from streamcmp.ledger import LEDGER_FIELDS, Ledger
-from streamcmp.report.output import write_atomic
+from streamcmp.output import write_atomic
 from streamcmp.tally import COUNTERS, OVERALL, SLICE_PREFIX, Part, Tally, family_name, slice_columns, sorted_table
 
 if TYPE_CHECKING:
