@@ -23,7 +23,7 @@ def parse(data: bytes, where: str) -> pl.DataFrame:
         # As text: what is a number is decided column by column below, so that 007 stays 007.
         frame = pl.read_csv(io.BytesIO(data), infer_schema=False)
     except pl.exceptions.PolarsError as problem:
-        raise DataError(f"{where} cannot be read as CSV: {problem}") from None
+        raise DataError(f"{where} cannot be read as CSV: {first_line(problem)}") from None
     return frame.with_columns(_typed(column) for column in frame.iter_columns())
 
 
@@ -57,10 +57,17 @@ def _from_records(records: list[dict[str, Any]], where: str) -> pl.DataFrame:
     try:
         return pl.DataFrame(records, infer_schema_length=None, strict=True)
     except (TypeError, OverflowError, pl.exceptions.PolarsError) as problem:
-        raise DataError(f"{where}: a column holds values of different types: {problem}") from None
+        raise DataError(
+            f"{where}: a column holds values of different types: {first_line(problem)}"
+        ) from None
 
 
 def _typed(column: pl.Series) -> pl.Series:
     """A text column as whole numbers, where each of its values is written as a whole number is."""
     numbers = column.cast(pl.Int64, strict=False)
     return numbers if numbers.cast(pl.String).equals(column, null_equal=True) else column
+
+
+def first_line(problem: Exception) -> str:
+    """Without the hints that follow in Polars' messages, which are for programmers."""
+    return str(problem).partition("\n")[0]

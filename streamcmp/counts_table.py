@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from streamcmp.counts_file import parse
+from streamcmp.counts_file import first_line, parse
 from streamcmp.errors import DataError, UnknownColumn, UsageError
 from streamcmp.report.model import RESULT_FIELDS
 from streamcmp.tally import CELLS, COUNTERS, OVERALL, SLICE_PREFIX, Tally, slice_columns, sorted_table
@@ -72,13 +72,15 @@ def from_frame(frame: pl.DataFrame, where: str) -> Tally:
         try:
             return from_rows(frame, where)
         except pl.exceptions.PolarsError as problem:
-            raise DataError(f"{where} has the columns of a tally, but not its types: {problem}") from None
+            raise DataError(
+                f"{where} has the columns of a tally, but not its types: {first_line(problem)}"
+            ) from None
     for name in ("n_ab", "n_ba"):
         if name not in frame.columns:
             raise UnknownColumn(name, where=where, columns=frame.columns)
     if not frame.height:
         raise DataError(f"{where} has no rows")
-    table = _slice_values(frame).hstack(_counters(frame, where))
+    table = pl.DataFrame([*_slice_values(frame), *_counters(frame, where).iter_columns()])
     families = _families(frame, table, where)
     for name, rows in families.items():
         _check_unique(name, rows, where)
@@ -89,10 +91,10 @@ def from_frame(frame: pl.DataFrame, where: str) -> Tally:
     return Tally({name: sorted_table(families[name]) for name in order}, ledger=None)
 
 
-def _slice_values(frame: pl.DataFrame) -> pl.DataFrame:
+def _slice_values(frame: pl.DataFrame) -> list[pl.Series]:
     prefixed = slice_columns(frame)
     names = prefixed or [name for name in frame.columns if name not in _NO_SLICES]
-    return frame.select(pl.col(name).alias(SLICE_PREFIX + name.removeprefix(SLICE_PREFIX)) for name in names)
+    return [frame[name].alias(SLICE_PREFIX + name.removeprefix(SLICE_PREFIX)) for name in names]
 
 
 def _families(frame: pl.DataFrame, table: pl.DataFrame, where: str) -> dict[str, pl.DataFrame]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from operator import index
 from typing import Any
@@ -219,12 +218,7 @@ def _whole(name: str, value: Any) -> int:
 
 def _column(name: str, values: Any) -> pl.Series:
     """`values` as one column; NaN is null, booleans are 0 and 1, every kind of text is text."""
-    try:
-        column = pl.Series(
-            name, values if isinstance(values, Sequence) or hasattr(values, "__len__") else list(values)
-        )
-    except (TypeError, ValueError, pl.exceptions.PolarsError) as problem:
-        raise DataError(f"{name} cannot be read as one column of values: {problem}") from None
+    column = _series(name, values)
     dtype = column.dtype
     if isinstance(dtype, pl.List | pl.Array | pl.Struct | pl.Object):
         raise DataError(f"{name} must be one-dimensional and hold numbers, booleans or text, not {dtype}")
@@ -233,6 +227,21 @@ def _column(name: str, values: Any) -> pl.Series:
     if isinstance(dtype, pl.Boolean):
         return column.cast(pl.Int8)
     return column.cast(pl.String) if isinstance(dtype, pl.Categorical | pl.Enum) else column
+
+
+def _series(name: str, values: Any) -> pl.Series:
+    typed = hasattr(values, "dtype") and values.dtype != object
+    if not typed and not hasattr(values, "__arrow_c_stream__") and not hasattr(values, "__arrow_c_array__"):
+        values = list(values)  # plain objects, one by one
+        if any(isinstance(value, float) for value in values) and all(
+            value is None or isinstance(value, int | float) for value in values
+        ):
+            values = [None if value is None else float(value) for value in values]
+    try:
+        return pl.Series(name, values)
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as problem:
+        reason = str(problem).partition("\n")[0]
+        raise DataError(f"{name} cannot be read as one column of values: {reason}") from None
 
 
 def _kind(column: pl.Series) -> str | None:

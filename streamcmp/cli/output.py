@@ -66,7 +66,7 @@ def show_report(report: Report, form: Format, show: Show, notes: Notes) -> None:
     if form == "csv":
         from streamcmp.report.words import ledger_line
 
-        say(*ledger_line(report).split(": ", 1))  # type: ignore[arg-type] # "ledger", and the rest
+        say(*ledger_line(report).split(": ", 1))
     if form not in ("table", "markdown") or show.output is not None:
         for warning in report.warnings:
             say("warning", warning.message)
