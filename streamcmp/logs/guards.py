@@ -23,9 +23,11 @@ from streamcmp.logs.values import (
     Column,
     Kind,
     Number,
+    everywhere,
     finest,
     missing,
     plain_text,
+    unsigned_zero,
 )
 from streamcmp.logs.view import View
 
@@ -46,7 +48,7 @@ class Guard:
     def read(self, column: Column) -> pl.Expr:
         """The fingerprint of each value: UInt32, 0 for null and NaN, never 0 otherwise."""
         if column.kind == "null":
-            return pl.lit(NULL_FINGERPRINT, pl.UInt32)
+            return everywhere(column, NULL_FINGERPRINT, pl.UInt32())
         # The dtype is made one before hashing: equal values of different types hash differently in Polars.
         bits = (self._hash(column) // 2**32).cast(pl.UInt32)
         kept = pl.when(bits == NULL_FINGERPRINT).then(pl.lit(1, pl.UInt32)).otherwise(bits)
@@ -69,7 +71,7 @@ class Guard:
 def _hash_number(column: Column) -> pl.Expr:
     """Equal numbers get equal hashes, held as integer, float or text; text that spells none goes as text."""
     number = Number.of(column)
-    as_float = (number.float + 0.0).hash(SEED)
+    as_float = unsigned_zero(number.float).hash(SEED)
     exact = number.exact.is_null() | (number.float.cast(pl.Int128, strict=False) == number.exact)
     hashed = pl.when(exact).then(as_float).otherwise(number.exact.cast(pl.String).hash(SEED))
     if column.kind in TEXTS:

@@ -25,6 +25,7 @@ from streamcmp.logs.values import (
     Check,
     Column,
     Kind,
+    everywhere,
     finest,
     integral,
     missing,
@@ -52,7 +53,7 @@ class Component:
         Raises ChangedType where the column (of a later batch) is not of the kind that was decided on.
         """
         if column.kind == "null":
-            return pl.lit(None, self.dtype), []
+            return everywhere(column, None, self.dtype), []
         if not self._admits(column.kind):
             advice = DECLARE if {column.kind, self.kind} <= NUMBERS | TEXTS else DECLARE_TEXT
             raise ChangedType(

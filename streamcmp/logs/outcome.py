@@ -15,7 +15,7 @@ import polars as pl
 from streamcmp.comparison import LabelType
 from streamcmp.errors import TypeConflict, UnusableType
 from streamcmp.logs.model import CORRECT, MISSING, WRONG
-from streamcmp.logs.values import NUMBERS, TEXTS, Check, Column, Number, finest, missing, plain_text
+from streamcmp.logs.values import NUMBERS, TEXTS, Check, Column, Number, everywhere, finest, missing, plain_text
 
 Read = tuple[pl.Expr, list[Check]]
 
@@ -71,7 +71,7 @@ class OutcomeSpec:
         """The outcome of one shard (or batch) whose columns have these types. `where` names it in errors."""
         if label is not None:
             if "null" in {value.kind, label.kind}:
-                return pl.lit(MISSING, pl.UInt8), []
+                return everywhere(value, MISSING, pl.UInt8()), []
             for column in (value, label):
                 _refuse_nested(column, where)
             if self.kind == "within":
@@ -79,7 +79,7 @@ class OutcomeSpec:
                 return _within(value, label, self.tolerance, self.label_type, where)
             return _equal(value, label, self.label_type, where)
         if value.kind == "null":
-            return pl.lit(MISSING, pl.UInt8), []
+            return everywhere(value, MISSING, pl.UInt8()), []
         _refuse_nested(value, where)
         if self.threshold is not None:
             return _above(value, self.threshold, where)

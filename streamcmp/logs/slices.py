@@ -25,8 +25,10 @@ from streamcmp.logs.values import (
     UNSIGNED,
     Check,
     Column,
+    everywhere,
     finest,
     kind_of,
+    unsigned_zero,
 )
 from streamcmp.tally import SLICE_PREFIX
 
@@ -68,7 +70,7 @@ class SliceColumn:
     def encode(self, column: Column, side: SideName, *, where: str) -> tuple[pl.Expr, list[Check]]:
         """The code of each value of a side's column; `where` names the shard or batch in errors."""
         if column.kind == "null":
-            return pl.lit(NULL_CODE, pl.UInt32), []
+            return everywhere(column, NULL_CODE, pl.UInt32()), []
         dtype = self.dtypes[side]
         if not admits(dtype, column):
             expected = Column(self.name, dtype).type_name
@@ -145,7 +147,7 @@ def spell(column: Column, dtype: pl.DataType) -> tuple[pl.Expr, list[Check]]:
             return value.cast(pl.String), []
         return _parsed(column, value.cast(pl.Int128, strict=False).cast(pl.String), dtype)
     if dtype.is_float():
-        number = value.cast(pl.Float64, strict=column.kind != UNTYPED) + 0.0  # -0.0 is 0.0
+        number = unsigned_zero(value.cast(pl.Float64, strict=column.kind != UNTYPED))
         text = pl.when(number.is_nan()).then(None).otherwise(number.cast(pl.String))
         return _parsed(column, text, dtype) if column.kind == UNTYPED else (text, [])
     if dtype == pl.Boolean and column.kind == UNTYPED:

@@ -115,6 +115,17 @@ def missing(column: Column) -> pl.Expr:
     return null | column.expr.is_nan().fill_null(value=False) if column.kind == "float" else null
 
 
+def unsigned_zero(number: pl.Expr) -> pl.Expr:
+    """-0.0 as 0.0. Adding 0.0 would do, but Polars optimises that away."""
+    return pl.when(number == 0).then(pl.lit(0.0, pl.Float64)).otherwise(number)
+
+
+def everywhere(column: Column, value: object, dtype: pl.DataType) -> pl.Expr:
+    """One value in every row of the column. A bare literal would make a batch of literals one row high."""
+    literal = pl.lit(value, dtype)
+    return pl.when(column.expr.is_null()).then(literal).otherwise(literal)
+
+
 def integral(column: Column) -> pl.Expr:
     """Whether a float or decimal is a whole number that its type represents exactly. Null for null."""
     if column.kind == "decimal":
