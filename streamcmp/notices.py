@@ -47,14 +47,14 @@ def _of_ledger(tally: Tally) -> Iterator[ReportWarning]:
             "duplicates",
             a.duplicate,
             b.duplicate,
-            "left out: their ids occur more than once on a side",
+            "dropped: their ids occur more than once on a side",
             _SHOW_IDS,
         )
     yield from _of_guards(tally)
     if a.unmatched or b.unmatched:
-        yield _per_side("unmatched", a.unmatched, b.unmatched, "left out: they have no partner", _SHOW_IDS)
+        yield _per_side("unmatched", a.unmatched, b.unmatched, "dropped: without a partner", _SHOW_IDS)
     missing = {"missing_a": a.missing, "missing_b": b.missing}
-    of_sides = f"({a.missing:,} on the left, {b.missing:,} on the right)"
+    of_sides = f"(left log: {a.missing:,}, right log: {b.missing:,})"
     if tally.rule is not None and tally.rule.missing == "wrong":
         if a.missing or b.missing:
             yield ReportWarning(
@@ -63,16 +63,16 @@ def _of_ledger(tally: Tally) -> Iterator[ReportWarning]:
     elif a.unscored:
         yield ReportWarning(
             "unscored",
-            f"{counted(a.unscored, 'pair')} left out: an outcome is missing {of_sides}",
+            f"{counted(a.unscored, 'pair')} dropped: an outcome is missing {of_sides}",
             {"pairs": a.unscored, **missing},
         )
     if a.null_id or b.null_id:
-        yield _per_side("null_ids", a.null_id, b.null_id, "left out: they have no id")
+        yield _per_side("null_ids", a.null_id, b.null_id, "dropped: without an id")
 
 
 def _per_side(code: str, a: int, b: int, what: str, more: str = "") -> ReportWarning:
     sides = " and ".join(
-        f"{counted(count, 'row')} on the {OPTION_OF_SIDE[side]}"
+        f"{counted(count, 'row')} of the {OPTION_OF_SIDE[side]} log"
         for side, count in zip(SIDES, (a, b), strict=True)
         if count
     )
@@ -86,7 +86,7 @@ def _of_guards(tally: Tally) -> Iterator[ReportWarning]:
     ignored = tally.rule is not None and tally.rule.mismatch == "ignore"
     guards = list(tally.rule.guards) if tally.rule is not None else []
     named = f"the logs disagree on {' or '.join(map(shown, guards))}" if guards else "a guard differs"
-    fate = "counted all the same" if ignored else "left out"
+    fate = "counted all the same" if ignored else "dropped"
     yield ReportWarning(
         "guard_mismatch",
         f"{counted(pairs, 'pair')} {fate}: {named}, so the evaluation set has changed; {_SHOW_IDS}",

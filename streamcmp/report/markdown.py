@@ -68,7 +68,7 @@ def _table(
 
 def _cells(row: Row, cut: Sequence[str]) -> list[str]:
     verdict = f"**{row.verdict}**" if row.verdict in ("better", "worse") else row.verdict
-    gain = re.sub(" +", " ", row.gain).replace("[ ", "[")  # padding is for columns of characters
+    gain = re.sub(" +", " ", row.gain).strip().replace("[ ", "[")  # padding is for columns of characters
     return [
         *cut, row.n, row.accuracy_a, row.accuracy_b, row.won, row.lost, gain, row.p, row.p_adjusted, verdict,
     ]  # fmt: skip

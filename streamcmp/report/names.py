@@ -29,7 +29,7 @@ def distinguish(path_a: str, path_b: str) -> tuple[str, str]:
     """The shortest part of each path that tells the two apart.
 
     The last part in which they differ: cnn.csv and lstm.csv are cnn and lstm; a/x/preds.parquet and
-    a/y/preds.parquet are x and y. One file twice, or paths that differ in their endings only, are left and
+    a/y/preds.parquet are x and y; preds.csv and preds.jsonl keep their endings. One path twice is left and
     right.
     """
     parts_a, parts_b = _parts(path_a), _parts(path_b)
@@ -39,7 +39,8 @@ def distinguish(path_a: str, path_b: str) -> tuple[str, str]:
             return part_a, part_b
     if len(parts_a) != len(parts_b):
         return _uneven(parts_a, parts_b)
-    return _NAMELESS
+    names = (PurePosixPath(path_a).name, PurePosixPath(path_b).name)
+    return names if names[0] != names[1] else _NAMELESS
 
 
 def _parts(path: str) -> list[str]:

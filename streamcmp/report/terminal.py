@@ -34,7 +34,7 @@ _SLICE_WIDTH: Final = 40
 _NARROWEST_SLICE: Final = 10
 # (space between columns, longest model name, without the unadjusted p): what gives way when a table is too
 # wide.
-_LAYOUTS: Final = ((2, 16, False), (2, 8, False), (1, 8, False), (2, 8, True), (1, 8, True))
+_LAYOUTS: Final = ((2, 16, False), (2, 8, False), (1, 8, False), (2, 8, True), (1, 8, True), (1, 5, True))
 
 
 def render(report: Report, top: int = 20, width: int | None = None, *, color: bool = False) -> str:

@@ -13,7 +13,7 @@ import polars as pl
 from rich.cells import cell_len, chop_cells
 
 NULL = "(null)"
-_ELLIPSIS = "..."
+_ROOM_FOR_ENDS = 12  # below this many cells, only the beginning of a long name is kept
 # Characters without a shape: controls, format and direction marks, surrogates, private use, unassigned, line
 # and paragraph separators. Written out, they can neither move the cursor nor reorder or break a line.
 _SHAPELESS = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
@@ -79,14 +79,16 @@ def _escaped(character: str) -> str:
 
 
 def shorten(text: str, width: int) -> str:
-    """`text` in at most `width` terminal cells. The middle goes: long names often differ at their ends."""
+    """`text` in at most `width` terminal cells. The middle goes, as long names often differ at their ends."""
     if len(text) <= width and cell_len(text) <= width:
         return text
-    room = max(width - len(_ELLIPSIS), 2)
-    head = chop_cells(text[:room], room - room // 3)[0]
+    if width < _ROOM_FOR_ENDS:
+        return chop_cells(text[:width], max(width - 2, 1))[0] + ".."
+    tail_width = (width - 3) // 3
+    head = chop_cells(text[:width], width - 3 - tail_width)[0]
     # Reversed, so that what is kept of the tail is measured from its end.
-    tail = chop_cells(text[-room:][::-1], max(room // 3, 1))[0][::-1]
-    return head + _ELLIPSIS + tail
+    tail = chop_cells(text[-width:][::-1], tail_width)[0][::-1]
+    return f"{head}...{tail}"
 
 
 def plain_slices(results: pl.DataFrame) -> pl.DataFrame:

@@ -83,7 +83,7 @@ def sentence(report: Report) -> str:
 def _change(row: Mapping[str, Any]) -> str:
     places = decimals(row)
     a, b = (percent(row[name], places) for name in ("accuracy_a", "accuracy_b"))
-    accuracies = f"{a} % each" if a == b else f"{a} % -> {b} %"
+    accuracies = f"{a} % each" if row["accuracy_a"] == row["accuracy_b"] else f"{a} % -> {b} %"
     parts = [
         accuracies if row["accuracy_a"] is not None else "",
         f"{points(row['gain'], places)} points{interval(row, places)}" if row["gain"] is not None else "",
