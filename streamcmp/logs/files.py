@@ -80,11 +80,16 @@ def _hidden(name: str) -> bool:
     return name.startswith(("_", ".")) or name.endswith(".crc")
 
 
+def _unreadable(error: OSError) -> None:
+    """For os.walk, which else passes over a folder that it may not read, and with it rows of the log."""
+    raise UsageError(f"{error.filename} cannot be read: {error.strerror}") from error
+
+
 def _in_folder(folder: Path, root: Path) -> Iterator[Found]:
     """Files below `folder`; columns from the `key=value` folders below `root`."""
     seen = set()
     paths = []
-    for where, folders, names in os.walk(folder, followlinks=True):
+    for where, folders, names in os.walk(folder, followlinks=True, onerror=_unreadable):
         identity = (os.stat(where).st_dev, os.stat(where).st_ino)  # noqa: PTH116 - one system call, not a Path
         if identity in seen:  # a link back to a folder above
             folders.clear()

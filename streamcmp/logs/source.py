@@ -100,14 +100,12 @@ def _data_files(source: str | os.PathLike[str], option: str, forced: Format | No
 
 def _format_of(found: Found, option: str, forced: Format | None) -> Format:
     """The format of a file: as the user says, as it begins, as it is called."""
-    if forced is not None:
-        return forced
     try:
         with found.path.open("rb") as file:
             head = file.read(8)
     except OSError as error:
         raise DataError(f"{found.path}: cannot be opened: {error.strerror}") from error
-    chosen = formats.by_content(head) or formats.by_ending(found.path.name)
+    chosen = forced or formats.by_content(head) or formats.by_ending(found.path.name)
     if chosen is None:
         raise UsageError(f"{option}: the format of {found.path} is not known by its ending. {_choices()}")
     return chosen

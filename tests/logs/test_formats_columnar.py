@@ -91,13 +91,14 @@ def test_an_interrupted_stream_is_not_believed(tmp_path: Path) -> None:
         read_on()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("left", [0, 3, 100, -1, -9])
+# From the end of a stream nothing need be missing: its end mark is optional.
+@pytest.mark.parametrize(
+    ("kind", "left"),
+    [(kind, left) for kind in KINDS for left in (0, 3, 100, -1, -9) if kind != "arrows" or left >= 0],
+)
 def test_cut_files_are_named_when_opened(tmp_path: Path, kind: str, left: int) -> None:
     path = save(pl.concat([FRAME] * 100), tmp_path / f"log.{kind}")
     path.write_bytes(path.read_bytes()[:left])
-    if kind == "arrows" and left < 0:
-        pytest.skip("the end mark of a stream is optional")
     with pytest.raises(DataError, match=f"log.{kind}: "):
         open_one(path)
 

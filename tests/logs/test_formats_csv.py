@@ -201,3 +201,8 @@ def test_lines_of_invalid_text(tmp_path: Path) -> None:
     shard = open_one(write(tmp_path / "log.txt", b"a\nb\n\xff\n"), input_format="lines")
     with pytest.raises(DataError, match="line 3 is not valid UTF-8"):
         read(shard, "text")
+
+
+def test_what_is_no_csv_at_all(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"log.csv: the header cannot be read: .*is it a CSV file"):
+        open_one(write(tmp_path / "log.csv", "x" * 300_000))

@@ -110,6 +110,8 @@ def conform(batch: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     """`batch` with exactly `columns`, in order, null where it lacks one; its height even without columns."""
     if not columns:
         return pl.DataFrame(height=batch.height)
+    if batch.columns == list(columns):
+        return batch
     lacking = [pl.lit(None).alias(name) for name in dict.fromkeys(columns) if name not in batch.columns]
     if lacking:
         batch = batch.with_columns(lacking)

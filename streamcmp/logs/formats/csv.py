@@ -13,6 +13,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -64,8 +65,7 @@ class CsvShard(BaseShard):
 
         Raises:
             DataError: a row with too few or too many fields, an open quote, invalid UTF-8, a truncated
-            archive,
-                or a column needed here whose name stands in the header twice.
+                archive, or a column needed here whose name stands in the header twice.
         """
         for name in columns:
             if self._fields.count(name) > 1:
@@ -103,7 +103,7 @@ class CsvShard(BaseShard):
                         done += held.height
                         yield held
                     held = pl.DataFrame(batch)
-        except pa.ArrowInvalid as error:
+        except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
             interrupt.check()
             raise self._explain(error, bad, wanted, block) from error
         if held is None or not held.height or held.item(-1, 0) != _END:
@@ -172,7 +172,7 @@ class CsvShard(BaseShard):
         import pyarrow as pa
 
         row = 0
-        with open_bytes(self._path) as source:
+        with open_bytes(self._path) as source, suppress(pa.ArrowInvalid):
             for batch in self._reader(source, wanted, block, pa.binary(), lambda row: row):
                 for values in zip(*(batch.column(name).to_pylist() for name in wanted), strict=True):
                     row += 1
@@ -227,8 +227,7 @@ class _WithEnd(io.RawIOBase):
         """`size` bytes; fewer only at the very end."""
         data = self._ahead or self._source.read(size)
         self._ahead = b""
-        # A short read is the file's end: the end row must come in the same block as a header without a
-        # newline.
+        # A short read is the file's end: the end row must come in one block with a header without newline.
         while len(data) < size and self._end:
             more: bytes = self._source.read(size - len(data))
             if not more:
@@ -266,7 +265,10 @@ def _header(path: Path, delimiter: str) -> tuple[tuple[str, ...], int]:
         text = head[start : cut if cut >= 0 else None].decode()
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: the header is not valid UTF-8") from error
-    names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    try:
+        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    except csv.Error as error:
+        raise DataError(f"{path}: the header cannot be read: {error}; is it a CSV file?") from error
     return tuple(names), head.count(b"\n", 0, start)
 
 
