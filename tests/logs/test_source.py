@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -288,6 +289,20 @@ def test_things_that_are_no_frame(source: Any, message: str) -> None:
 def test_uris_of_other_formats(uri: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         open_shards(uri)
+
+
+def test_uris_are_left_to_polars(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def scan(uri: str) -> pl.LazyFrame:
+        asked.append(uri)
+        return FRAME.lazy()
+
+    monkeypatch.setitem(formats.BUILT_IN, "parquet", replace(formats.BUILT_IN["parquet"], scan=scan))
+    for uri, forced in (("s3://bucket/run/*.parquet", None), ("hf://datasets/x/y", "parquet")):
+        shard = open_one(uri, input_format=forced)
+        assert (shard.label, shard.rows, shard.size, asked.pop()) == (uri, None, None, uri)
+        assert read(shard, "id", "ok") == FRAME.rows()
 
 
 def test_inputs(tmp_path: Path) -> None:

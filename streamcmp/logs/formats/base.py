@@ -20,8 +20,8 @@ class Format:
 
     `open` takes a file and the names given by `--columns` (only if `headerless`), checks what can be checked
     without reading rows, and raises DataError naming the file. `sniff` tells from the first 8 bytes whether a
-    file surely is of this format; it outranks the ending. `scan` reads an object store's URI, where the
-    format can.
+    file surely is of this format; it outranks the ending (asked of built-in formats only). `scan` reads an
+    object store's URI, where the format can.
     """
 
     name: str
