@@ -44,8 +44,8 @@ def run(
     from streamcmp.api import compare
 
     notes = Notes(quiet=talk.quiet, verbose=talk.verbose)
-    form = chosen_format(show)
     check_target(show.output, [*logs.left, *logs.right])
+    form = chosen_format(show)
     with notes.pass_():
         report = compare(
             **_reading(logs),
@@ -97,8 +97,8 @@ def finalize(
     """Test what a tally file, or a table of counts, holds."""
     from streamcmp.api import finalize as finalize_counts
 
-    form = chosen_format(show)
     check_target(show.output, [counts])
+    form = chosen_format(show)
     report = finalize_counts(counts, **asdict(names), **asdict(rows), **asdict(statistics), **asdict(slices))
     show_report(report, form, show, Notes(quiet=talk.quiet, verbose=talk.verbose))
 

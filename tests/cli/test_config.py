@@ -1,0 +1,80 @@
+"""Options from a file and from the environment, which goes before the file; the command line before both."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import BOTH, Cli
+
+
+def analysis(cli: Cli, *arguments: str) -> dict[str, object]:
+    ran = cli("run", *BOTH, "--format", "json", *arguments)
+    assert ran.code == 0, ran.err
+    found: dict[str, object] = json.loads(ran.out)["comparison"]["analysis"]
+    return found
+
+
+def test_a_config_gives_defaults(cli: Cli, logs: Path) -> None:
+    (logs / "x.toml").write_text(
+        'left = "left.parquet"\nright = ["right.parquet"]\ncorrect = "correct"\nby = ["domain", "gold"]\n'
+        'left-name = "cnn"\nright_name = "lstm"\nconfidence = 0.9\ntop = 1\nquiet = true\n'
+    )
+    ran = cli("run", "--config", "x.toml")
+    assert ran.code == 0, ran.err
+    assert "cnn" in ran.out
+    assert "90 %" in ran.out
+    assert "gold: 2 slices" in ran.out
+    assert ran.err == ""
+
+
+def test_the_command_line_goes_first_then_the_environment(
+    cli: Cli, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (logs / "x.toml").write_text('confidence = 0.8\ntest = "chi2"\nadjust = "bh"\n')
+    assert analysis(cli, "--config", "x.toml")["confidence"] == 0.8
+    monkeypatch.setenv("STREAMCMP_CONFIDENCE", "0.9")
+    monkeypatch.setenv("STREAMCMP_TEST", "mid-p")
+    found = analysis(cli, "--config", "x.toml", "--test", "exact")
+    assert (found["confidence"], found["test"], found["adjust"]) == (0.9, "exact", "bh")
+
+
+def test_lists_and_switches_from_the_environment(
+    cli: Cli, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STREAMCMP_BY", "domain gold")
+    monkeypatch.setenv("STREAMCMP_QUIET", "1")
+    ran = cli("run", *BOTH)
+    assert "gold: 2 slices" in ran.out
+    assert ran.err == ""
+
+
+def test_one_config_serves_several_commands(cli: Cli, logs: Path) -> None:
+    (logs / "x.toml").write_text('by = "domain"\nconfidence = 0.9\n')
+    assert cli("count", *BOTH, "--config", "x.toml", "--output", "x.tally").code == 0
+    ran = cli("finalize", "x.tally", "--config", "x.toml", "--format", "json")
+    report = json.loads(ran.out)
+    assert report["comparison"]["analysis"]["confidence"] == 0.9
+    assert report["families"][1]["family"] == "domain"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("confidense = 0.9", "unknown option 'confidense'; did you mean confidence?"),
+        ("[run]\nconfidence = 0.9", "'run'"),
+        ("[by]\nx = 1", "by is a table"),
+        ('config = "y.toml"', "unknown option 'config'"),
+        ('confidence = "high"', "--confidence"),
+        ('test = "t"', "--test"),
+        ("confidence 0.9", "not TOML"),
+    ],
+)
+def test_a_wrong_config_is_a_mistake(cli: Cli, logs: Path, text: str, says: str) -> None:
+    (logs / "x.toml").write_text(text)
+    ran = cli("run", *BOTH, "--config", "x.toml")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.count("error: ") == 1
+    assert says in ran.err

@@ -1,0 +1,133 @@
+"""Every kind of mistake: exit code 2, one message that helps, no traceback, nothing written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tests.cli.conftest import BOTH, LEFT, RIGHT, Cli
+
+# What was typed -> what the message must say.
+MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
+    "unknown command": (("rum",), "Did you mean 'run'"),
+    "unknown option": (("run", *BOTH, "--confidance", "1"), "--confidence"),
+    "no left": (("run", "--right", "right.parquet"), "--left"),
+    "option without value": (("run", *BOTH, "--by"), "--by"),
+    "stray argument": (("run", *BOTH, "extra"), "extra"),
+    "no such choice": (("run", *BOTH, "--test", "t"), "'exact', 'mid-p', 'chi2', 'chi2-corrected', 'auto'"),
+    "no such format": (("run", *BOTH, "--format", "xlsx"), "'markdown'"),
+    "no number": (("run", *BOTH, "--confidence", "high"), "--confidence"),
+    "confidence": (("run", *BOTH, "--confidence", "95"), "between 0 and 1"),
+    "top": (("run", *BOTH, "--top", "-1"), "--top"),
+    "min-discordant": (("run", *BOTH, "--min-discordant", "-1"), "--min-discordant"),
+    "memory": (("run", *BOTH, "--memory", "lots"), "not a size"),
+    "little memory": (("run", *BOTH, "--memory", "1MB"), "at least 64MiB"),
+    "threads": (("run", *BOTH, "--threads", "0"), "--threads"),
+    "spill-dir": (("run", *BOTH, "--spill-dir", "nowhere"), "not a folder"),
+    "no such file": (("run", "--left", "nothing.parquet", *BOTH[2:]), "nothing.parquet"),
+    "no such column": (("run", *BOTH, "--by", "doman"), "did you mean 'domain'"),
+    "no such outcome": (("run", *BOTH[:4], "--correct", "correctt"), "did you mean 'correct'"),
+    "no such id": (("run", *BOTH, "--on", "ids"), "did you mean 'id'"),
+    "no such guard": (("run", *BOTH, "--guard", "golden"), "golden"),
+    "bad where": (("run", *BOTH, "--where", "prob >"), "--where"),
+    "where names nothing": (("run", *BOTH, "--where", "nothing = 1"), "nothing"),
+    "empty by": (("run", *BOTH, "--by", "domain,"), "empty"),
+    "same family twice": (("run", *BOTH, "--by", "domain", "--by", "domain"), "twice"),
+    "two outcomes": (("run", *BOTH, "--score", "prob"), "--correct"),
+    "tolerance of correct": (("run", *BOTH, "--tolerance", "1"), "--tolerance"),
+    "third value": (("run", *BOTH[:4], "--correct", "prob"), "0.9"),
+    "strict but not": (("run", *BOTH, "--strict", "--missing", "wrong"), "--strict"),
+    "same names": (("run", *BOTH, "--left-name", "x", "--right-name", "x"), "'x'"),
+    "output folder": (("run", *BOTH, "--output", "nowhere/report.json"), "there is no folder nowhere"),
+    "output is a folder": (("run", *BOTH, "--output", "."), "is a folder"),
+    "output is an input": (("run", *BOTH, "--output", "left.parquet"), "also an input"),
+    "output is a device": (("run", *BOTH, "--output", "/dev/null", "--format", "json"), "ordinary file"),
+    "ending": (("run", *BOTH, "--output", "report.xlsx"), "--format"),
+    "no ending": (("run", *BOTH, "--output", "report"), "--format"),
+    "duplicates": (("run", "--left", "doubled.parquet", *BOTH[2:]), "left: 1"),
+    "mismatch": (("run", *BOTH[:2], "--right", "changed.parquet", *BOTH[4:], "--guard", "gold"), "ids: 1"),
+    "nothing in common": (("run", *BOTH[:2], "--right", "others.parquet", *BOTH[4:]), "0 of 6 ids match"),
+    "count without output": (("count", *BOTH), "--output"),
+    "count to an input": (("count", *BOTH, "--output", "left.parquet"), "also an input"),
+    "merge without output": (("merge", "x.tally"), "--output"),
+    "merge of nothing": (("merge", "--output", "y.tally"), "tallies"),
+    "merge no tally": (("merge", "left.parquet", "--output", "y.tally"), "left.parquet"),
+    "merge what is missing": (("merge", "nothing.tally", "--output", "y.tally"), "nothing.tally"),
+    "merge twice": (("merge", "x.tally", "x.tally", "--output", "y.tally"), "cover the same examples"),
+    "merge other rule": (("merge", "x.tally", "by.tally", "--output", "y.tally"), "different rules"),
+    "finalize a log": (("finalize", "left.parquet"), "n_ab"),
+    "finalize what is missing": (("finalize", "nothing.tally"), "nothing.tally"),
+    "finalize wrong afterwards": (("finalize", "x.tally", "--missing", "wrong"), "acts while counting"),
+    "negative count": (("test", "--won", "-1", "--lost", "4"), "n_ba"),
+    "fractional count": (("test", "--won", "1.5", "--lost", "4"), "--won"),
+    "n too small": (("test", "--won", "3", "--lost", "4", "--n", "6"), "7 pairs are discordant"),
+    "no counts": (("test", "--won", "3"), "--lost"),
+    "config missing": (("run", *BOTH, "--config", "nothing.toml"), "nothing.toml"),
+    "config no toml": (("run", *BOTH, "--config", "left.parquet"), "not TOML"),
+}
+
+
+@pytest.fixture
+def more_logs(logs: Path, cli: Cli) -> Path:
+    pl.concat([LEFT, LEFT[:1]]).write_parquet("doubled.parquet")
+    RIGHT.with_columns(gold=pl.lit("y")).write_parquet("changed.parquet")
+    RIGHT.with_columns(pl.col("id") + 100).write_parquet("others.parquet")
+    assert cli("count", *BOTH, "--output", "x.tally").code == 0
+    assert cli("count", *BOTH, "--by", "domain", "--output", "by.tally").code == 0
+    return logs
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_gets_one_clear_message(cli: Cli, more_logs: Path, mistake: str) -> None:
+    before = {path.name: path.stat().st_mtime_ns for path in more_logs.iterdir()}
+    arguments, says = MISTAKES[mistake]
+    ran = cli(*arguments)
+    assert ran.code == 2, ran.err
+    assert ran.out == ""
+    assert ran.err.count("error: ") == 1
+    assert says in ran.err
+    assert "Traceback" not in ran.err
+    assert {path.name: path.stat().st_mtime_ns for path in more_logs.iterdir()} == before
+
+
+@pytest.mark.usefixtures("logs")
+def test_output_is_checked_before_anything_is_read(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unexpected(*_arguments: object, **_options: object) -> None:
+        raise AssertionError("the logs were read")
+
+    monkeypatch.setattr("streamcmp.api.local.count", unexpected)
+    assert cli("run", *BOTH, "--output", "nowhere/x.json").code == 2
+    assert cli("count", *BOTH, "--output", "nowhere/x.tally").code == 2
+    assert cli("run", *BOTH, "--confidence", "2").code == 2
+
+
+@pytest.mark.usefixtures("logs")
+@pytest.mark.parametrize("debug", ["--verbose", "STREAMCMP_DEBUG"])
+def test_our_own_mistakes_are_3_and_show_a_traceback_when_asked(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, debug: str
+) -> None:
+    def broken(*_arguments: object, **_options: object) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr("streamcmp.api.local.count", broken)
+    ran = cli("run", *BOTH)
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err.startswith(
+        "error: internal error: ZeroDivisionError: oops. No result is printed; please report"
+    )
+    assert ran.err.count("\n") == 1
+    monkeypatch.setenv("STREAMCMP_DEBUG", "1" if debug == "STREAMCMP_DEBUG" else "")
+    extra = [debug] if debug == "--verbose" else []
+    assert "Traceback" in cli("run", *BOTH, *extra).err
+
+
+@pytest.mark.usefixtures("logs")
+def test_a_full_disk_is_told_in_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_arguments: object, **_options: object) -> None:
+        raise OSError(28, "No space left on device", "/spill/x")
+
+    monkeypatch.setattr("streamcmp.api.local.count", full)
+    ran = cli("run", *BOTH)
+    assert (ran.code, ran.err) == (2, "error: /spill/x: No space left on device\n")

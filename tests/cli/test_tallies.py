@@ -1,0 +1,84 @@
+"""count, merge, finalize and test on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import streamcmp
+from streamcmp.tally import Tally
+from tests.cli.conftest import BOTH, LEFT, RIGHT, Cli
+
+
+@pytest.mark.usefixtures("logs")
+def test_count_then_finalize_is_run(cli: Cli) -> None:
+    run = cli("run", *BOTH, "--by", "domain", "--format", "json", "--test", "mid-p")
+    counted = cli("count", *BOTH, "--by", "domain", "--output", "x.tally")
+    assert (counted.code, counted.out) == (0, "")
+    assert "note: wrote x.tally" in counted.err
+    finalized = cli("finalize", "x.tally", "--format", "json", "--test", "mid-p")
+    assert finalized.code == 0
+    assert json.loads(finalized.out) == json.loads(run.out)
+
+
+def test_merge_is_the_whole(cli: Cli, logs: Path) -> None:
+    for number, rows in enumerate(([0, 1], [2, 3, 4], [5])):
+        LEFT[rows].write_parquet(f"left-{number}.parquet")
+        RIGHT[rows].write_parquet(f"right-{number}.parquet")
+        sides = ("--left", f"left-{number}.parquet", "--right", f"right-{number}.parquet")
+        assert cli("count", *sides, *BOTH[4:], "--by", "domain", "--output", f"{number}.tally").code == 0
+    merged = cli("merge", "2.tally", "0.tally", "1.tally", "--output", "all.tally")
+    assert (merged.code, merged.out) == (0, "")
+    whole = streamcmp.count("left.parquet", "right.parquet", by=["domain"], correct="correct")
+    assert Tally.load(logs / "all.tally") == whole
+
+
+@pytest.mark.usefixtures("logs")
+def test_finalize_takes_names_policies_and_plain_counts(cli: Cli) -> None:
+    pl.DataFrame({"domain": ["law", "art"], "n_ab": [4, 1], "n_ba": [14, 2]}).write_csv("counts.csv")
+    ran = cli("finalize", "counts.csv", "--left-name", "cnn", "--right-name", "lstm")
+    assert ran.code == 0
+    assert ran.out.startswith("lstm is better than cnn: won 16, lost 5; p = 0.027")
+    report = cli("finalize", "counts.csv", "--output", "report.json")
+    assert report.code == 0
+    assert json.loads(Path("report.json").read_text())["ledger"] is None
+    assert "warning: only counts were given" in report.err
+    LEFT[:4].write_parquet("left.parquet")
+    assert cli("count", *BOTH, "--output", "x.tally").code == 0
+    assert cli("finalize", "x.tally").code == 0
+    assert cli("finalize", "x.tally", "--strict").code == 2
+
+
+def test_counts_in_hand(cli: Cli) -> None:
+    ran = cli("test", "--won", 14, "--lost", 4)
+    assert ran.code == 0
+    assert ran.out.startswith("right is better than left: won 14, lost 4; p = 0.031\n")
+    named = cli("test", "--won", 22, "--lost", 4, "--n", 899, "--left-name", "a", "--right-name", "b")
+    assert named.out.startswith(
+        "b is better than a: +2.0 points [1.0, 3.3]; won 22, lost 4 of 899 pairs; p = 0.00053"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "keywords"),
+    [
+        ([], {}),
+        (["--n", "100"], {"n": 100}),
+        (["--test", "mid-p", "--alternative", "better"], {"test": "mid-p", "alternative": "better"}),
+        (["--n", "100", "--ci", "wald", "--confidence", "0.8"], {"n": 100, "ci": "wald", "confidence": 0.8}),
+    ],
+)
+def test_counts_in_hand_as_json_are_the_library_s(cli: Cli, options: list[str], keywords: object) -> None:
+    ran = cli("test", "--won", 14, "--lost", 4, "--format", "json", *options)
+    assert json.loads(ran.out) == streamcmp.mcnemar(4, 14, **keywords).to_dict()  # type: ignore[arg-type]
+
+
+def test_counts_in_hand_into_a_file(cli: Cli, tmp_path: Path) -> None:
+    target = tmp_path / "result.txt"
+    assert cli("test", "--won", 5, "--lost", 0, "--output", target).out == ""
+    assert target.read_text().startswith(
+        "no clear difference between right and left: won 5, lost 0; p = 0.06"
+    )
