@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from streamcmp.report.model import Report
@@ -27,10 +28,10 @@ def _block(key: str, value: Any, report: Report) -> str:
     return _text(value)
 
 
-def _lines(items: Any) -> str:
+def _lines(items: Iterable[str]) -> str:
     joined = ",\n  ".join(items)
     return f"[\n  {joined}\n]" if joined else "[]"
 
 
-def _text(value: Any) -> str:
-    return json.dumps(value, allow_nan=False, ensure_ascii=False)
+# One encoder for all results: json.dumps makes a new one for every call.
+_text = json.JSONEncoder(allow_nan=False, ensure_ascii=False).encode
