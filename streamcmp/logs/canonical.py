@@ -13,17 +13,17 @@ import polars as pl
 from streamcmp.comparison import OPTION_OF_SIDE, ROW, SIDES, Comparison, Rule, SideName
 from streamcmp.errors import NoColumn, ShardLacksColumn, UnknownColumn, UsageError
 from streamcmp.logs.columns import Roles, resolve_roles
+from streamcmp.logs.families import Family, decide_families
 from streamcmp.logs.guards import Guard, guard_notes, resolve_guards
 from streamcmp.logs.ids import IdRule, decide_ids
 from streamcmp.logs.model import LogPair
 from streamcmp.logs.reading import Cook, ShardedLog
-from streamcmp.logs.recipe import Family, Recipe
-from streamcmp.logs.slices import FamilyCodec, SliceColumn, decide_slice
+from streamcmp.logs.recipe import Recipe
+from streamcmp.logs.slices import FamilyCodec
 from streamcmp.logs.source import inputs, open_shards
 from streamcmp.logs.truth import TruthColumns, resolve_truth
 from streamcmp.logs.view import View
 from streamcmp.logs.where import Where, parse_where, resolve_where
-from streamcmp.tally import family_name
 
 
 def open_pair(comparison: Comparison, *, memory_budget: int | None = None) -> LogPair:
@@ -152,7 +152,7 @@ class _Plan:
         if comparison.truth is not None:
             found = open_shards(comparison.truth, option="--truth", input_format=None, columns=())
             truth = resolve_truth(comparison, roles, found)
-        codecs, families = _families(comparison, views)
+        codecs, families = decide_families(comparison, views)
         return cls(
             comparison,
             views,
@@ -236,53 +236,3 @@ def _ids(
         for index in range(len(roles["a"].ids))
     ]
     return decide_ids(roles["a"].ids, seen, comparison.id_type)
-
-
-def _families(
-    comparison: Comparison, views: Mapping[SideName, View]
-) -> tuple[tuple[FamilyCodec, ...], dict[SideName, tuple[Family, ...]]]:
-    """One codec per `--by` term, and what each side carries of it."""
-    names: dict[SideName, dict[str, str]] = {side: _own_names(comparison, views[side]) for side in SIDES}
-    columns: dict[str, SliceColumn] = {}
-    codecs: list[FamilyCodec] = []
-    carried: dict[SideName, list[Family]] = {side: [] for side in SIDES}
-    for index, term in enumerate(comparison.by):
-        carriers = [side for side in SIDES if all(name in names[side] for name in term)]
-        if not carriers:
-            raise _lacking(term, names, views)
-        for name in term:
-            if name not in columns:
-                seen = {side: views[side].typed(names[side][name]) for side in SIDES if name in names[side]}
-                columns[name] = decide_slice(name, seen)
-        codec = FamilyCodec([columns[name] for name in term], carriers[0])
-        codecs.append(codec)
-        for side in carriers:
-            own = tuple((columns[name], names[side][name]) for name in term)
-            carried[side].append(Family(index, codec, own))
-    return tuple(codecs), {side: tuple(families) for side, families in carried.items()}
-
-
-def _own_names(comparison: Comparison, view: View) -> dict[str, str]:
-    """The `--by` columns that a side has: name in the report -> name on this side."""
-    log = comparison.log(view.side)
-    if not log.by:
-        return {name: name for term in comparison.by for name in term if view.has(name)}
-    option = f"--{OPTION_OF_SIDE[view.side]}-by"
-    return {
-        name: view.require(own, option)
-        for term, own_term in zip(comparison.by, log.by, strict=True)
-        for name, own in zip(term, own_term, strict=True)
-    }
-
-
-def _lacking(
-    term: tuple[str, ...], names: Mapping[SideName, Mapping[str, str]], views: Mapping[SideName, View]
-) -> UsageError:
-    for name in term:
-        if not any(name in names[side] for side in SIDES):
-            columns = list(dict.fromkeys(column for side in SIDES for column in views[side].columns))
-            return UnknownColumn(name, where="neither log", columns=columns, option="--by")
-    return UsageError(
-        f"--by {family_name(term)}: no log has all of these columns; crossed slices come from one log\n"
-        + "\n".join(f"columns of {view.label}: {', '.join(view.columns)}" for view in views.values())
-    )

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import polars as pl
 
 from streamcmp.comparison import SideName
+from streamcmp.logs.families import Family
 from streamcmp.logs.guards import Guard
 from streamcmp.logs.ids import IdRule
 from streamcmp.logs.model import FILTERED, ID, OUTCOME, family_column, guard_column
 from streamcmp.logs.outcome import OutcomeSpec
-from streamcmp.logs.slices import FamilyCodec, SliceColumn
 from streamcmp.logs.truth import Truth
 from streamcmp.logs.values import Check, Column
 from streamcmp.logs.where import Where
@@ -26,15 +26,6 @@ class Canonical:
 
     exprs: tuple[pl.Expr, ...]
     checks: tuple[Check, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """A family as one side carries it: its codec, and its columns with this side's names for them."""
-
-    index: int
-    codec: FamilyCodec
-    columns: tuple[tuple[SliceColumn, str], ...]
 
 
 @dataclass(frozen=True)

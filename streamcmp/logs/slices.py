@@ -1,8 +1,8 @@
 """Slices as small integers: one dictionary per family, shared by both sides, every batch and every thread.
 
 The dictionary is a Polars Categories object of our own: casting text to it assigns codes in native code (20
-million values in 0.2 to 0.4 s, measured), the same code for the same text wherever and whenever. Polars forgets
-it as soon as no column of that type is alive, so the codec keeps one.
+million values in 0.2 to 0.4 s, measured), the same code for the same text wherever and whenever. Polars
+forgets it as soon as no column of that type is alive, so the codec keeps one.
 """
 
 from __future__ import annotations

@@ -153,6 +153,10 @@ class Number:
             return cls(text.cast(pl.Int128, strict=False), text.cast(pl.Float64, strict=False))
         return cls(pl.lit(None, pl.Int128), column.expr.cast(pl.Float64))
 
+    def is_number(self) -> pl.Expr:
+        """Whether there is a number, NaN excepted."""
+        return self.float.is_not_nan().fill_null(value=False)
+
     def equals(self, other: Number) -> pl.Expr:
         """Numeric equality, exact: an integer equals a float only if the float is that very integer."""
         same = self.float == other.float

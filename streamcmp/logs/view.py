@@ -96,6 +96,11 @@ class View:
         return {column.kind for _, column in self.typed(name)}
 
 
+def all_columns(views: Mapping[SideName, View]) -> list[str]:
+    """The columns of either side, each once."""
+    return list(dict.fromkeys(name for view in views.values() for name in view.columns))
+
+
 def label_of(shard: Shard, side: SideName) -> str:
     """What messages call a shard: its path; frames have none, so the side tells them apart."""
     return f"the {OPTION_OF_SIDE[side]} {shard.label}" if shard.label.startswith("frame") else shard.label

@@ -10,7 +10,7 @@ from polars.exceptions import PolarsError
 
 from streamcmp.comparison import SIDES, SideName
 from streamcmp.errors import UnknownColumn, UsageError
-from streamcmp.logs.view import View
+from streamcmp.logs.view import View, all_columns
 
 # Nodes of a serialised expression that look at several rows: their value would depend on how a log is split.
 MANY_ROWS = ('"Agg"', '"Over"', '"Rank"', '"Len"', '"Shift"', '"SubPlan"')
@@ -66,8 +66,8 @@ def resolve_where(text: str | None, views: Mapping[SideName, View]) -> Where | N
     roots = parse_where(text)
     sides = frozenset(side for side in SIDES if all(views[side].has(name) for name in roots))
     if not sides:
-        # Blame the side that comes closest.
-        view = max((views[side] for side in SIDES), key=lambda one: sum(one.has(name) for name in roots))
-        missing = next(name for name in roots if not view.has(name))
-        raise UnknownColumn(missing, where=view.label, columns=view.columns, option="--where")
+        for name in roots:
+            if not any(views[side].has(name) for side in SIDES):
+                raise UnknownColumn(name, where="neither log", columns=all_columns(views), option="--where")
+        raise UsageError(f"--where {text!r}: no log has all of the columns {', '.join(roots)}")
     return Where(text, roots, sides)

@@ -14,6 +14,7 @@ from streamcmp.logs.values import Column
 from tests.logs.opened import opened, outcomes
 
 C, W, M = CORRECT, WRONG, MISSING
+MOMENT = dt.datetime(2024, 1, 1)  # noqa: DTZ001 - a column without a zone
 NAN, INF = float("nan"), float("inf")
 
 
@@ -37,7 +38,9 @@ def flags(values: Any, dtype: Any = None, *, untyped: bool = False, **spec: Any)
     return verdicts(OutcomeSpec(spec.pop("kind", "correct"), "v", **spec), frame, untyped=untyped)
 
 
-def equal(p: Any, q: Any, p_type: Any = None, q_type: Any = None, *, untyped: bool = False, **spec: Any) -> list[int]:
+def equal(
+    p: Any, q: Any, p_type: Any = None, q_type: Any = None, *, untyped: bool = False, **spec: Any
+) -> list[int]:
     frame = pl.DataFrame({"p": pl.Series(p, dtype=p_type), "q": pl.Series(q, dtype=q_type)})
     return verdicts(OutcomeSpec(spec.pop("kind", "equal"), "p", label="q", **spec), frame, untyped=untyped)
 
@@ -128,7 +131,13 @@ def test_threshold_on_text_without_types() -> None:
         ([2**53 + 1, 2**53], [2.0**53, 2.0**53], pl.Int64, pl.Float64, [W, C]),
         ([1.5, NAN, -0.0, INF], [1.5, NAN, 0.0, INF], pl.Float64, pl.Float64, [C, M, C, C]),
         ([1.0, 2.0], [1.0, 3.0], pl.Float32, pl.Float64, [C, W]),
-        ([Decimal("1.50"), Decimal(2)], [Decimal("1.5"), Decimal(3)], pl.Decimal(9, 2), pl.Decimal(9, 1), [C, W]),
+        (
+            [Decimal("1.50"), Decimal(2)],
+            [Decimal("1.5"), Decimal(3)],
+            pl.Decimal(9, 2),
+            pl.Decimal(9, 1),
+            [C, W],
+        ),
         ([Decimal("2.00"), Decimal("2.50")], [2, 2], pl.Decimal(9, 2), pl.Int64, [C, W]),
         ([Decimal("0.10"), None], [0.1, 0.1], pl.Decimal(9, 2), pl.Float64, [C, M]),
         (["a", "B", None, "1"], ["a", "b", "c", "1.0"], pl.String, pl.String, [C, W, M, W]),
@@ -136,7 +145,7 @@ def test_threshold_on_text_without_types() -> None:
         (["a", "b"], ["a", "a"], pl.Enum(["a", "b"]), pl.Categorical, [C, W]),
         ([True, False, None], [True, True, True], pl.Boolean, pl.Boolean, [C, W, M]),
         ([dt.date(2024, 1, 1)], [dt.date(2024, 1, 1)], pl.Date, pl.Date, [C]),
-        ([dt.datetime(2024, 1, 1)], [dt.datetime(2024, 1, 1)], pl.Datetime("ms"), pl.Datetime("ns"), [C]),
+        ([MOMENT], [MOMENT], pl.Datetime("ms"), pl.Datetime("ns"), [C]),
         ([b"\x00\xff", b"a"], [b"\x00\xff", b"b"], pl.Binary, pl.Binary, [C, W]),
         ([None, None], ["a", "b"], pl.Null, pl.String, [M, M]),
     ],
@@ -193,6 +202,7 @@ def test_label_type_number() -> None:
 def test_two_untyped_columns() -> None:
     assert equal(["a", "b", None, "7"], ["a", "c", "c", "7"], untyped=True) == [C, W, M, C]
     assert equal(["nan", "nan", "nan"], ["nan", "cat", "1"], untyped=True) == [C, W, M]
+    assert equal(["12345678901234567890"], ["12345678901234567891"], untyped=True) == [W]  # one Float64
     for p, q in (("1", "1.0"), ("01", "1"), ("1e3", "1000")):
         with pytest.raises(BadValue, match=r"--label-type number or --label-type text"):
             equal([p], [q], untyped=True)
@@ -213,7 +223,7 @@ def test_untyped_text_against_a_typed_label() -> None:
     assert read(frame) == [C, C, M, W]
     assert read(pl.DataFrame({"p": ["True", "false"], "q": [True, True]})) == [C, W]
     for p, q in (("x", 1), ("yes", True)):
-        with pytest.raises(BadValue, match="--label-type"):
+        with pytest.raises(BadValue, match=r"--label-type"):
             read(pl.DataFrame({"p": [p], "q": [q]}))
 
 
@@ -222,7 +232,11 @@ def test_tolerance() -> None:
     q = [1.5, 1.0, INF, INF, 1.0, 1.0, 1.0]
     assert equal(p, q, kind="within", tolerance=0.5) == [C, W, C, W, M, M, W]
     assert equal([1, 3], [1.5, 2.0], kind="within", tolerance=0.5) == [C, W]
-    assert equal(["1", "2", "nan"], ["1.4", "1", "1"], untyped=True, kind="within", tolerance=0.5) == [C, W, M]
+    assert equal(["1", "2", "nan"], ["1.4", "1", "1"], untyped=True, kind="within", tolerance=0.5) == [
+        C,
+        W,
+        M,
+    ]
     assert equal([1.0], [1.0], kind="within", tolerance=0.0) == [C]
     with pytest.raises(BadValue, match="not a number"):
         equal(["x"], ["1"], untyped=True, kind="within", tolerance=0.5)
@@ -267,5 +281,5 @@ def test_shards_may_spell_outcomes_differently_case_23() -> None:
     pair = opened(shards, shards[0])
     assert outcomes(pair.a) == [C, W, C, M]
     halves = [shards[0], pl.DataFrame({"id": [2], "correct": [0.5]})]
-    with pytest.raises(BadValue, match="0.5"):
+    with pytest.raises(BadValue, match=r"0\.5"):
         outcomes(opened(halves, shards[0]).a)

@@ -9,7 +9,15 @@ from typing import Any
 import polars as pl
 import pytest
 
-from streamcmp.errors import BadValue, ChangedType, StreamcmpError, TypeConflict, UnknownColumn, UnusableType, UsageError
+from streamcmp.errors import (
+    BadValue,
+    ChangedType,
+    StreamcmpError,
+    TypeConflict,
+    UnknownColumn,
+    UnusableType,
+    UsageError,
+)
 from streamcmp.logs.model import CanonicalLog, LogPair
 from streamcmp.logs.slices import Dictionary
 from tests.logs.opened import opened, read
@@ -29,6 +37,7 @@ def slices(pair: LogPair, log: CanonicalLog, family: int = 0) -> list[tuple[Any,
     return pair.codecs[family].decode(codes.to_numpy()).rows()
 
 
+MOMENT = dt.datetime(2024, 2, 29, 1, 2, 3, 4)  # noqa: DTZ001 - a column without a zone
 VALUES: list[tuple[Any, Any]] = [
     (pl.String, ["law", "", " law", "Law", None]),
     (pl.Int8, [1, -1, None]),
@@ -39,7 +48,7 @@ VALUES: list[tuple[Any, Any]] = [
     (pl.Float32, [0.1, 16777216.0, None]),
     (pl.Boolean, [True, False, None]),
     (pl.Date, [dt.date(2024, 2, 29), dt.date(1, 1, 1), None]),
-    (pl.Datetime("us"), [dt.datetime(2024, 2, 29, 1, 2, 3, 4), None]),
+    (pl.Datetime("us"), [MOMENT, None]),
     (pl.Datetime("ms", "Asia/Tokyo"), [dt.datetime(2024, 2, 29, 1, 2, 3, tzinfo=dt.UTC), None]),
     (pl.Time, [dt.time(1, 2, 3, 4), None]),
     (pl.Decimal(10, 2), [Decimal("1.50"), Decimal("-0.01"), None]),
@@ -161,10 +170,13 @@ def test_sides_of_two_types_compare_by_text() -> None:
 
 def test_text_without_types_takes_the_other_sides_type(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
-    path.write_text("id,correct,n,x,b,s\n0,1,07,1.50,True,a\n1,1,,nan,false,\n")
+    path.write_text("id,correct,n,x,b,s\n0,1,07,1.50,True,a\n1,1,,nan,,\n")
     typed = log(n=[7], x=[1.5], b=[True], s=["a"])
     by = (("n",), ("x",), ("b",), ("s",))
-    for pair, own, other in ((p := opened(path, typed, by=by), p.a, p.b), (q := opened(typed, path, by=by), q.b, q.a)):
+    for pair, own, other in (
+        (p := opened(path, typed, by=by), p.a, p.b),
+        (q := opened(typed, path, by=by), q.b, q.a),
+    ):
         for family, value in enumerate((7, 1.5, True, "a")):
             assert slices(pair, own, family) == [(value,), (None,)]
             assert slices(pair, other, family) == [(value,)]
@@ -179,8 +191,10 @@ def test_lists_are_a_clear_error() -> None:
 
 def test_ndjson_that_changes_its_type(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    lines = [f'{{"id": {n}, "correct": 1, "s": 1}}' for n in range(3000)] + ['{"id": 9, "correct": 1, "s": "x"}']
+    lines = [f'{{"id": {n}, "correct": 1, "s": 1}}' for n in range(3000)] + [
+        '{"id": 9, "correct": 1, "s": "x"}'
+    ]
     path.write_text("\n".join(lines))
-    with pytest.raises(StreamcmpError, match="a.jsonl") as error:
+    with pytest.raises(StreamcmpError, match=r"a\.jsonl") as error:
         read(opened(path, log(s=[1]), by=(("s",),)).a)
     assert not isinstance(error.value, UsageError) or isinstance(error.value, ChangedType)
