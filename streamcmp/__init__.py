@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from streamcmp.api import compare, count, finalize, mcnemar, mcnemar_from_predictions, merge
+    from streamcmp.api import (
+        McnemarResult,
+        compare,
+        count,
+        finalize,
+        mcnemar,
+        mcnemar_from_predictions,
+        merge,
+    )
     from streamcmp.errors import DataError, InternalError, Interrupted, StreamcmpError, UsageError
-    from streamcmp.in_hand import McnemarResult
     from streamcmp.ledger import Ledger
     from streamcmp.report.model import Report
     from streamcmp.tally import Tally
@@ -21,7 +28,7 @@ _HOMES = {
     "InternalError": "errors",
     "Interrupted": "errors",
     "Ledger": "ledger",
-    "McnemarResult": "in_hand",
+    "McnemarResult": "api",
     "Report": "report.model",
     "StreamcmpError": "errors",
     "Tally": "tally",
@@ -29,8 +36,8 @@ _HOMES = {
     "compare": "api",
     "count": "api",
     "finalize": "api",
-    "mcnemar": "in_hand",
-    "mcnemar_from_predictions": "in_hand",
+    "mcnemar": "api",
+    "mcnemar_from_predictions": "api",
     "merge": "api",
 }
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +166,8 @@ def test_memory_is_a_number_or_a_text() -> None:
 def test_the_function_stays_the_function_after_the_module_of_its_name_is_loaded() -> None:
     assert streamcmp.finalize is not finalize_tally
     assert callable(streamcmp.finalize)
+    fresh = "import streamcmp; streamcmp.mcnemar(1, 2); assert callable(streamcmp.finalize)"
+    subprocess.run([sys.executable, "-c", fresh], check=True)
     assert set(streamcmp.__all__) <= set(dir(streamcmp))
     with pytest.raises(AttributeError):
         streamcmp.nothing  # noqa: B018
