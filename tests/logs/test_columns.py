@@ -174,8 +174,8 @@ def test_empty_parts_are_fine_and_empty_logs_are_not_case_26(tmp_path: Path) -> 
 
 def test_ndjson_keys_first_seen_late_case_22(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    lines = [f'{{{{"id": {n}}}}}' for n in range(2000)] + [
-        f'{{{{"id": {n}, "correct": true}}}}' for n in range(2000, 2010)
+    lines = [f'{{"id": {n}}}' for n in range(2000)] + [
+        f'{{"id": {n}, "correct": true}}' for n in range(2000, 2010)
     ]
     path.write_text("\n".join(lines))
     other = pl.DataFrame({"id": [1], "correct": [True]})

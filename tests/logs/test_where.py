@@ -78,7 +78,7 @@ def test_types_that_do_not_fit(tmp_path: Path) -> None:
 
 def test_ndjson_keys_first_seen_late(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    lines = [f'{{{{"id": {n}, "correct": 1}}}}' for n in range(2000)] + [
+    lines = [f'{{"id": {n}, "correct": 1}}' for n in range(2000)] + [
         '{"id": 5000, "correct": 1, "year": 2021}'
     ]
     path.write_text("\n".join(lines))
