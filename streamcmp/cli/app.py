@@ -1,4 +1,4 @@
-"""The command `streamcmp`: its commands, and what becomes of errors. Exit codes are in docs/design.md."""
+"""The command `streamcmp`: its commands, and what becomes of errors. docs/cli.md lists the exit codes."""
 
 from __future__ import annotations
 
