@@ -18,8 +18,8 @@ from streamcmp.errors import (
     UnusableType,
     UsageError,
 )
+from streamcmp.logs.dictionary import Dictionary
 from streamcmp.logs.model import CanonicalLog, LogPair
-from streamcmp.logs.slices import Dictionary
 from tests.logs.opened import opened, read
 
 

@@ -28,6 +28,11 @@ def test_an_absent_id_is_missing() -> None:
     assert outcomes(opened(PREDICTIONS, PREDICTIONS, truth=TRUTH.filter(pl.col("id") != 1)).a) == [2, 0, 2, 2]
 
 
+def test_null_ids_find_no_label() -> None:
+    logs = pl.DataFrame({"id": [None, float("nan"), 1.0, 9.0], "pred": ["a"] * 4})
+    assert outcomes(opened(logs, logs, truth=TRUTH).a) == [2, 2, 1, 2]
+
+
 def test_own_columns_and_shards(tmp_path: Path) -> None:
     folder = tmp_path / "truth"
     folder.mkdir()
