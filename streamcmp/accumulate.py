@@ -29,8 +29,12 @@ _MISSING_OUTCOME = np.uint8(MISSING)
 
 def _state_table(*, missing_is_wrong: bool) -> npt.NDArray[np.uint8]:
     """Counter index of every (outcome_a, outcome_b), at 3 * outcome_a + outcome_b."""
-    cell = {(CORRECT, CORRECT): "both_correct", (CORRECT, WRONG): "n_ab",
-            (WRONG, CORRECT): "n_ba", (WRONG, WRONG): "both_wrong"}
+    cell = {
+        (CORRECT, CORRECT): "both_correct",
+        (CORRECT, WRONG): "n_ab",
+        (WRONG, CORRECT): "n_ba",
+        (WRONG, WRONG): "both_wrong",
+    }
     table = np.empty(9, np.uint8)
     for a in (WRONG, CORRECT, MISSING):
         for b in (WRONG, CORRECT, MISSING):
@@ -68,7 +72,9 @@ class Accumulator:
         overall[_GUARD] += 0 if ignored is None else int(np.count_nonzero(ignored))
         if differing:
             overall[_DIFFERS] = int(np.count_nonzero(np.logical_or.reduce(differing)))
-        missing = [int(np.count_nonzero(side == _MISSING_OUTCOME)) for side in (batch.outcome_a, batch.outcome_b)]
+        missing = [
+            int(np.count_nonzero(side == _MISSING_OUTCOME)) for side in (batch.outcome_a, batch.outcome_b)
+        ]
         with self._lock:
             self._overall += overall
             self._missing += missing
@@ -76,8 +82,14 @@ class Accumulator:
             for index, codes in enumerate(batch.slices):
                 self._count(index, codes, state, ignored, batch.differs[index])
 
-    def _count(self, index: int, codes: npt.NDArray[np.uint32], state: npt.NDArray[np.uint8],
-               ignored: npt.NDArray[np.bool_] | None, differs: npt.NDArray[np.bool_] | None) -> None:
+    def _count(
+        self,
+        index: int,
+        codes: npt.NDArray[np.uint32],
+        state: npt.NDArray[np.uint8],
+        ignored: npt.NDArray[np.bool_] | None,
+        differs: npt.NDArray[np.bool_] | None,
+    ) -> None:
         base = codes.astype(np.int64) * _WIDTH
         if not len(base):
             return
@@ -101,10 +113,18 @@ class Accumulator:
         """The ledger, given each side's rows that never reached a pair."""
         cells = int(self._overall[: _COLUMN["both_wrong"] + 1].sum())
         unscored = int(self._overall[_UNSCORED])
-        return Ledger(*(
-            side + SideLedger(guard_mismatch=self._excluded_mismatch, unscored=unscored, paired=cells, missing=int(missing))
-            for side, missing in zip((a, b), self._missing, strict=True)
-        ))
+        return Ledger(
+            *(
+                side
+                + SideLedger(
+                    guard_mismatch=self._excluded_mismatch,
+                    unscored=unscored,
+                    paired=cells,
+                    missing=int(missing),
+                )
+                for side, missing in zip((a, b), self._missing, strict=True)
+            )
+        )
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """Family name -> sorted table of slices; `overall` first."""
@@ -118,5 +138,6 @@ class Accumulator:
 
 
 def _counter_frame(counts: npt.NDArray[np.int64]) -> pl.DataFrame:
-    return pl.DataFrame({name: counts[:, index] for name, index in _COLUMN.items()},
-                        schema=dict.fromkeys(COUNTERS, pl.Int64))
+    return pl.DataFrame(
+        {name: counts[:, index] for name, index in _COLUMN.items()}, schema=dict.fromkeys(COUNTERS, pl.Int64)
+    )

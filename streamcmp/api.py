@@ -6,16 +6,15 @@ from collections.abc import Iterable
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Unpack
 
-import streamcmp
 from streamcmp import counts_table, request
 from streamcmp.engines import local
 from streamcmp.errors import UsageError
-from streamcmp.finalize import finalize as _finalize
 from streamcmp.in_hand import McnemarResult, mcnemar, mcnemar_from_predictions
 from streamcmp.interrupt import stoppable
 from streamcmp.options import CompareOptions, CountOptions, FinalizeOptions
 from streamcmp.parts import check_complete
 from streamcmp.policies import judge
+from streamcmp.results import finalize as _finalize
 from streamcmp.tally import Tally
 
 if TYPE_CHECKING:
@@ -211,8 +210,3 @@ def _paths(tally: Tally) -> tuple[list[str], list[str]]:
         return [], []
     left, right = (list(tally.parts[0].inputs.get(side, {}).get("paths", ())) for side in ("a", "b"))
     return left, right
-
-
-# Python binds a submodule to its package when it is first imported, and `streamcmp.finalize` is to be the
-# function.
-streamcmp.finalize = finalize

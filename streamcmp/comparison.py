@@ -47,7 +47,10 @@ class LogRequest:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """What to do with rows that cannot simply be counted (DESIGN: the ledger). The first value is the default."""
+    """What to do with rows that cannot simply be counted (DESIGN.
+
+    The ledger). The first value is the default.
+    """
 
     duplicates: Duplicates = "error"
     mismatch: Mismatch = "error"
@@ -56,8 +59,13 @@ class Policies:
     null_ids: NullIds = "drop"
 
     def __post_init__(self) -> None:
-        choices = {"duplicates": Duplicates, "mismatch": Mismatch, "unmatched": Unmatched, "missing": Missing,
-                   "null_ids": NullIds}
+        choices = {
+            "duplicates": Duplicates,
+            "mismatch": Mismatch,
+            "unmatched": Unmatched,
+            "missing": Missing,
+            "null_ids": NullIds,
+        }
         for name, choice in choices.items():
             check_choice(f"--{name.replace('_', '-')}", getattr(self, name), get_args(choice))
 
@@ -101,8 +109,10 @@ class Comparison:
         if self.threshold is not None and self.threshold != self.threshold:
             raise UsageError("--threshold must be a number, not NaN")
         if self.tolerance is not None and self.threshold is not None:
-            raise UsageError("--tolerance and --threshold exclude each other: one compares a prediction with a label, "
-                             "the other cuts a score")
+            raise UsageError(
+                "--tolerance and --threshold exclude each other: one compares a prediction with a label, "
+                "the other cuts a score"
+            )
         for side in SIDES:
             self._check_side(side)
         if len(set(self.by)) != len(self.by):
@@ -112,14 +122,18 @@ class Comparison:
         log = self.log(side)
         given = [name for name in ("correct", "prediction", "score") if getattr(log, name) is not None]
         if len(given) > 1:
-            raise UsageError(f"the {OPTION_OF_SIDE[side]} log: name one of --correct, --prediction and --score, "
-                             f"not {' and '.join('--' + name for name in given)}")
+            raise UsageError(
+                f"the {OPTION_OF_SIDE[side]} log: name one of --correct, --prediction and --score, "
+                f"not {' and '.join('--' + name for name in given)}"
+            )
         if self.threshold is not None and given and given != ["score"]:
             raise UsageError(f"--threshold goes with --score, not with --{given[0]}")
         if self.tolerance is not None and given and given != ["prediction"]:
             raise UsageError(f"--tolerance goes with --prediction and --label, not with --{given[0]}")
         if log.on and len(log.on) != max(1, len(self.on)):
-            raise UsageError(f"--{OPTION_OF_SIDE[side]}-on names {len(log.on)} columns, --on {max(1, len(self.on))}")
+            raise UsageError(
+                f"--{OPTION_OF_SIDE[side]}-on names {len(log.on)} columns, --on {max(1, len(self.on))}"
+            )
         if log.by and [len(term) for term in log.by] != [len(term) for term in self.by]:
             raise UsageError(f"--{OPTION_OF_SIDE[side]}-by must name as many columns as --by, term by term")
 
@@ -135,12 +149,12 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What makes the counts of two tallies comparable: resolved columns and everything that acts while counting.
+    """What makes the counts of two tallies comparable: columns, and everything that acts while counting.
 
-    No paths, no names, no engine, no test. `outcome` describes each side, e.g.
-    {"a": {"kind": "correct", "correct": "correct"}, "b": {"kind": "equal", "prediction": "pred", "label": "label"}}.
-    `missing` is "exclude" or "wrong", `mismatch` "exclude" or "ignore": policies that differ only in when they
-    raise count alike.
+    No paths, no names, no engine, no test. `outcome` describes each side, e.g. {"a": {"kind": "correct",
+    "correct": "correct"}, "b": {"kind": "equal", "prediction": "pred", "label": "label"}}. `missing` is
+    "exclude" or "wrong", `mismatch` "exclude" or "ignore": policies that differ only in when they raise
+    count alike.
     """
 
     on: tuple[str, ...]

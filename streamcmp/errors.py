@@ -24,7 +24,10 @@ class UsageError(StreamcmpError):
 
 
 class DataError(StreamcmpError):
-    """The logs hold something that cannot be compared. Raised while reading, or after the pass with full counts."""
+    """The logs hold something that cannot be compared.
+
+    Raised while reading, or after the pass with full counts.
+    """
 
 
 class InternalError(StreamcmpError):

@@ -11,8 +11,8 @@ import polars as pl
 from streamcmp import stats
 from streamcmp.analysis import Alternative, Analysis, GainInterval, Test
 from streamcmp.errors import DataError, UsageError
-from streamcmp.finalize import finalize
 from streamcmp.report.model import Report
+from streamcmp.results import finalize
 from streamcmp.tally import CELLS, COUNTERS, NOTED, OVERALL, Tally
 
 

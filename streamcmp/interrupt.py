@@ -1,7 +1,7 @@
 """Stopping on SIGINT and SIGTERM without believing a truncated read.
 
-Polars ends a batch iterator in silence when Python's own SIGINT handler fires inside it. So while a pass runs our
-handler only records the signal, and whoever loops over batches calls `check()`, which raises.
+Polars ends a batch iterator in silence when Python's own SIGINT handler fires inside it. So while a pass
+runs our handler only records the signal, and whoever loops over batches calls `check()`, which raises.
 """
 
 from __future__ import annotations

@@ -10,11 +10,12 @@ from streamcmp.errors import InternalError
 
 @dataclass(frozen=True, slots=True)
 class SideLedger:
-    """One side's rows. Each row is in the first of the seven buckets that holds; `missing` stands beside them.
+    """One side's rows: each is in the first of seven buckets that holds; `missing` stands beside them.
 
-    filtered: excluded by `--where`, here or at the partner. null_id: no id. duplicate: the id occurs twice on
-    either side. unmatched: no partner. guard_mismatch: partner differs in a guard. unscored: an outcome of the
-    pair is missing. paired: counted. missing: own missing outcomes among matched rows (the last three buckets).
+    filtered: excluded by `--where`, here or at the partner. null_id: no id. duplicate: the id occurs twice
+    on either side. unmatched: no partner. guard_mismatch: partner differs in a guard. unscored: an outcome
+    of the pair is missing. paired: counted. missing: own missing outcomes among matched rows (the last
+    three buckets).
     """
 
     rows: int = 0
@@ -76,7 +77,9 @@ class Ledger:
         for side in SIDES:
             one = self.side(side)
             if one.accounted != one.rows:
-                raise InternalError(f"side {side}: {one.rows:,} rows were read but {one.accounted:,} accounted for")
+                raise InternalError(
+                    f"side {side}: {one.rows:,} rows were read but {one.accounted:,} accounted for"
+                )
         for bucket in ("guard_mismatch", "unscored", "paired"):
             left, right = getattr(self.a, bucket), getattr(self.b, bucket)
             if left != right:

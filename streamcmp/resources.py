@@ -14,21 +14,44 @@ from streamcmp.errors import UsageError
 
 Strategy = Literal["auto", "lockstep", "buckets"]
 
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
-          "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+_UNITS = {
+    "": 1,
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KIB": 2**10,
+    "MIB": 2**20,
+    "GIB": 2**30,
+    "TIB": 2**40,
+}
 _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+
+
+def _default_memory() -> int:
+    """Half of what the machine, or the cgroup this process is confined to, has."""
+    available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for path in _CGROUP_LIMITS:
+        try:
+            text = path.read_text().strip()
+        except OSError:
+            continue
+        if text.isdigit():
+            available = min(available, int(text))
+    return max(available // 2, 64 * 2**20)
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
     """Limits of one run.
 
-    memory: bytes the run plans with. spill_dir: where bucket files go (the system's temporary folder by default);
-    they have no name there, so the system removes them with the process, however it ends.
+    memory: bytes the run plans with. spill_dir: where bucket files go (the system's temporary folder by
+    default); they have no name there, so the system removes them with the process, however it ends.
     chunk_rows and bucket_bits override what the plan would choose (tests do).
     """
 
-    memory: int = field(default_factory=lambda: default_memory())
+    memory: int = field(default_factory=_default_memory)
     spill_dir: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))
     threads: int = field(default_factory=lambda: min(4, os.cpu_count() or 1))
     strategy: Strategy = "auto"
@@ -43,19 +66,6 @@ class Resources:
             raise UsageError(f"--threads must be at least 1, not {self.threads}")
         if not self.spill_dir.is_dir():
             raise UsageError(f"--spill-dir {self.spill_dir} is not a folder")
-
-
-def default_memory() -> int:
-    """Half of what the machine, or the cgroup this process is confined to, has."""
-    available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for path in _CGROUP_LIMITS:
-        try:
-            text = path.read_text().strip()
-        except OSError:
-            continue
-        if text.isdigit():
-            available = min(available, int(text))
-    return max(available // 2, 64 * 2**20)
 
 
 def parse_size(text: str) -> int:

@@ -1,7 +1,7 @@
 """The tally: all that finalizing needs. Per family a table of slices with what was added up, plus the ledger.
 
-A tally is a value. `+` means "the tally of both sets of examples together", `Tally.zero()` changes nothing under it,
-and nothing is ever mutated. Derived numbers (n, accuracies, p-values) are never stored.
+A tally is a value. `+` means "the tally of both sets of examples together", `Tally.zero()` changes nothing
+under it, and nothing is ever mutated. Derived numbers (n, accuracies, p-values) are never stored.
 """
 
 from __future__ import annotations
@@ -64,7 +64,10 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one count covered: the inputs of both sides, and which shard of their ids ("3/16"; "1/1" is all)."""
+    """What one count covered.
+
+    The inputs of both sides, and which shard of their ids ("3/16"; "1/1" is all).
+    """
 
     inputs: Mapping[str, Any]
     shard: str = WHOLE
@@ -74,11 +77,11 @@ class Part:
 class Tally:
     """Counts per family and slice, and the ledger.
 
-    `families`: family name -> table with one row per slice, sorted by slice values (null last): the family's
-    `slice.<column>` columns, then COUNTERS as Int64. The first is `overall`: one row, no slice columns.
-    A table of plain counts may hold nulls in both_correct and both_wrong and then carries a column `n`.
-    `rule` is None for such tables, `ledger` too where nothing is known of it.
-    Two tallies are equal when their rules, ledgers and rows are; where the rows came from (`parts`) does not matter.
+    `families`: family name -> table with one row per slice, sorted by slice values (null last): the
+    family's `slice.<column>` columns, then COUNTERS as Int64. The first is `overall`: one row, no slice
+    columns. A table of plain counts may hold nulls in both_correct and both_wrong and then carries a column
+    `n`. `rule` is None for such tables, `ledger` too where nothing is known of it. Two tallies are equal
+    when their rules, ledgers and rows are; where the rows came from (`parts`) does not matter.
     """
 
     families: Mapping[str, pl.DataFrame]
@@ -98,11 +101,15 @@ class Tally:
         if not other.families:
             return self
         if self.rule is None or other.rule is None or self.ledger is None or other.ledger is None:
-            raise UsageError("a plain table of counts has no rule to compare, so it cannot be merged; finalize it alone")
+            raise UsageError(
+                "a plain table of counts has no rule to compare, so it cannot be merged; finalize it alone"
+            )
         _check_same_rule(self.rule, other.rule)
         _check_disjoint(self.parts, other.parts)
         return Tally(
-            families={name: _add_tables(name, table, other.families[name]) for name, table in self.families.items()},
+            families={
+                name: _add_tables(name, table, other.families[name]) for name, table in self.families.items()
+            },
             ledger=self.ledger + other.ledger,
             rule=self.rule,
             parts=tuple(sorted((*self.parts, *other.parts), key=repr)),
@@ -124,19 +131,21 @@ class Tally:
         table = self.families[family]
         keys = slice_columns(table)
         for row in table.iter_rows(named=True):
-            yield ({key.removeprefix(SLICE_PREFIX): row[key] for key in keys},
-                   Counts(*(row[name] for name in COUNTERS)))
+            yield (
+                {key.removeprefix(SLICE_PREFIX): row[key] for key in keys},
+                Counts(*(row[name] for name in COUNTERS)),
+            )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the tally file (Parquet), atomically. Raises UsageError where the path cannot be written."""
-        from streamcmp.tally_file import save  # noqa: PLC0415 - the file format is not part of the value
+        from streamcmp.tally_file import save
 
         save(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Tally:
         """Read a tally file, or a table in its shape without a header. Raises UsageError or DataError."""
-        from streamcmp.tally_file import load  # noqa: PLC0415
+        from streamcmp.tally_file import load
 
         return load(path)
 
@@ -146,8 +155,10 @@ def _add_tables(name: str, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFr
     if left.schema != right.schema:
         if not left.height or not right.height:
             return right if not left.height else left
-        raise UsageError(f"family {name}: slice types differ: {_types(left)} and {_types(right)}; "
-                         "the two tallies were counted from logs whose columns have different types")
+        raise UsageError(
+            f"family {name}: slice types differ: {_types(left)} and {_types(right)}; "
+            "the two tallies were counted from logs whose columns have different types"
+        )
     both = pl.concat([left, right])
     if not keys:
         return both.sum()
@@ -162,16 +173,25 @@ def _check_same_rule(left: Rule, right: Rule) -> None:
     if left == right:
         return
     one, two = left.to_dict(), right.to_dict()
-    differing = "; ".join(f"{key} is {one[key]!r} in one and {two[key]!r} in the other" for key in one if one[key] != two[key])
+    differing = "; ".join(
+        f"{key} is {one[key]!r} in one and {two[key]!r} in the other" for key in one if one[key] != two[key]
+    )
     raise UsageError(f"these tallies were counted by different rules and do not add up: {differing}")
 
 
 def _check_disjoint(left: Sequence[Part], right: Sequence[Part]) -> None:
     for one in left:
         for two in right:
-            if one.inputs == two.inputs and _overlap(one.shard, two.shard):
-                raise UsageError(f"two of these tallies cover the same examples (shard {one.shard} and {two.shard} of the "
-                                 "same inputs); merging them would count those twice")
+            if _are_files(one) and one.inputs == two.inputs and _overlap(one.shard, two.shard):
+                raise UsageError(
+                    f"two of these tallies cover the same examples (shard {one.shard} and {two.shard} of the "
+                    "same inputs); merging them would count those twice"
+                )
+
+
+def _are_files(part: Part) -> bool:
+    """Whether inputs that look alike are the same. Frames have no size on disk, and all look alike."""
+    return all(side.get("bytes") is not None for side in part.inputs.values())
 
 
 def _overlap(one: str, two: str) -> bool:

@@ -1,7 +1,7 @@
 """The tally file: one Parquet table, with a header in its metadata. save and load are inverse to each other.
 
-Rows are `record` = "count" (one per family and slice) or "ledger" (one per side). An SQL engine's result has the same
-columns and no header: it loads too, with `rule` None.
+Rows are `record` = "count" (one per family and slice) or "ledger" (one per side). An SQL engine's result
+has the same columns and no header: it loads too, with `rule` None.
 """
 
 from __future__ import annotations
@@ -19,7 +19,16 @@ from streamcmp.comparison import SIDES, Rule
 from streamcmp.errors import DataError, UsageError
 from streamcmp.ledger import LEDGER_FIELDS, Ledger
 from streamcmp.output import write_atomic
-from streamcmp.tally import COUNTERS, OVERALL, SLICE_PREFIX, Part, Tally, family_name, slice_columns, sorted_table
+from streamcmp.tally import (
+    COUNTERS,
+    OVERALL,
+    SLICE_PREFIX,
+    Part,
+    Tally,
+    family_name,
+    slice_columns,
+    sorted_table,
+)
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -33,8 +42,12 @@ def save(tally: Tally, path: str | PathLike[str]) -> None:
     if tally.rule is None or tally.ledger is None:
         raise UsageError("a plain table of counts is not saved as a tally: it has no rule and no ledger")
     rows = [
-        table.select(pl.lit("count").alias("record"), pl.lit(None, pl.String).alias("side"),
-                     pl.lit(name).alias("family"), pl.all())
+        table.select(
+            pl.lit("count").alias("record"),
+            pl.lit(None, pl.String).alias("side"),
+            pl.lit(name).alias("family"),
+            pl.all(),
+        )
         for name, table in tally.families.items()
     ]
     rows += [
@@ -52,7 +65,7 @@ def save(tally: Tally, path: str | PathLike[str]) -> None:
         "parts": [{"inputs": part.inputs, "shard": part.shard} for part in tally.parts],
     }
     table = frame.select("record", "side", "family", *slices, *counters).to_arrow()
-    table = table.replace_schema_metadata({_HEADER: json.dumps(header, sort_keys=True).encode()})
+    table = table.replace_schema_metadata({_HEADER: json.dumps(header).encode()})
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
     write_atomic(Path(path), buffer.getvalue())
@@ -72,13 +85,17 @@ def load(path: str | PathLike[str]) -> Tally:
         return from_rows(frame, str(path))
     fields = json.loads(header)
     if fields["version"] > TALLY_VERSION:
-        raise UsageError(f"{path} was written by a newer streamcmp (tally version {fields['version']}); upgrade to read it")
+        raise UsageError(
+            f"{path} was written by a newer streamcmp (tally version {fields['version']}); upgrade to read it"
+        )
     rule = Rule.from_dict(fields["rule"])
     parts = tuple(Part(part["inputs"], part["shard"]) for part in fields["parts"])
     return from_rows(frame, str(path), rule, parts)
 
 
-def from_rows(frame: pl.DataFrame, where: str, rule: Rule | None = None, parts: tuple[Part, ...] = ()) -> Tally:
+def from_rows(
+    frame: pl.DataFrame, where: str, rule: Rule | None = None, parts: tuple[Part, ...] = ()
+) -> Tally:
     """A tally from a table in the file's shape; without a rule the families are those the rows name."""
     needed = ("record", "side", "family", *COUNTERS, *LEDGER_FIELDS)
     absent = [name for name in needed if name not in frame.columns]
@@ -89,7 +106,9 @@ def from_rows(frame: pl.DataFrame, where: str, rule: Rule | None = None, parts: 
     families: dict[str, pl.DataFrame] = {}
     for name, keys in columns.items():
         rows = counts.filter(pl.col("family") == name)
-        families[name] = sorted_table(rows.select(*(SLICE_PREFIX + key for key in keys), pl.col(*COUNTERS).cast(pl.Int64)))
+        families[name] = sorted_table(
+            rows.select(*(SLICE_PREFIX + key for key in keys), pl.col(*COUNTERS).cast(pl.Int64))
+        )
     if families.get(OVERALL, pl.DataFrame()).height != 1:
         raise DataError(f"{where}: a tally has exactly one row of the family {OVERALL}")
     return Tally(families, _ledger(frame, where), rule, parts)
@@ -106,8 +125,11 @@ def _families(counts: pl.DataFrame, rule: Rule | None) -> dict[str, tuple[str, .
 def _ledger(frame: pl.DataFrame, where: str) -> Ledger:
     sides: dict[str, dict[str, int]] = {}
     for side in SIDES:
-        rows: list[dict[str, Any]] = frame.filter(pl.col("record") == "ledger", pl.col("side") == side).select(
-            pl.col(*LEDGER_FIELDS).cast(pl.Int64)).to_dicts()
+        rows: list[dict[str, Any]] = (
+            frame.filter(pl.col("record") == "ledger", pl.col("side") == side)
+            .select(pl.col(*LEDGER_FIELDS).cast(pl.Int64))
+            .to_dicts()
+        )
         if len(rows) != 1:
             raise DataError(f"{where}: a tally has one ledger row for side {side}; this one has {len(rows)}")
         sides[side] = rows[0]

@@ -1,7 +1,8 @@
-"""The row-by-row oracle: what a comparison means, over plain dicts, written to be read rather than to be fast.
+"""The row-by-row oracle: what a comparison means, over plain dicts, written to be read rather than to be
+fast.
 
-A row is a dict with the id under each name in `on`, `correct` (True, False or None), and any slice and guard columns.
-`keep(row)` plays `--where`.
+A row is a dict with the id under each name in `on`, `correct` (True, False or None), and any slice and
+guard columns. `keep(row)` plays `--where`.
 """
 
 from __future__ import annotations
@@ -16,10 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 Row = dict[str, Any]
-_CELL = {(True, True): "both_correct", (True, False): "n_ab", (False, True): "n_ba", (False, False): "both_wrong"}
+_CELL = {
+    (True, True): "both_correct",
+    (True, False): "n_ab",
+    (False, True): "n_ba",
+    (False, False): "both_wrong",
+}
 
 
-def count(  # noqa: PLR0913 - one argument per thing a rule can say
+def count(
     a: Sequence[Row],
     b: Sequence[Row],
     *,
@@ -51,7 +57,15 @@ def count(  # noqa: PLR0913 - one argument per thing a rule can say
     for key in kept["a"].keys() | kept["b"].keys():
         here = {side: kept[side].get(key, []) for side in "ab"}
         if all(len(rows) == 1 for rows in here.values()):
-            fate = _pair(here["a"][0], here["b"][0], families, guards, ledger, missing_is_wrong, ignore_mismatch)
+            fate = _pair(
+                here["a"][0],
+                here["b"][0],
+                families,
+                guards,
+                ledger,
+                missing_is_wrong=missing_is_wrong,
+                ignore_mismatch=ignore_mismatch,
+            )
         elif (not here["a"] and key in gone["a"]) or (not here["b"] and key in gone["b"]):
             fate = "filtered"
         elif max(map(len, here.values())) > 1:
@@ -63,8 +77,16 @@ def count(  # noqa: PLR0913 - one argument per thing a rule can say
     return ({side: {name: ledger[side][name] for name in LEDGER_FIELDS} for side in "ab"}, families)
 
 
-def _pair(a: Row, b: Row, families: dict[Any, Any], guards: Sequence[str], ledger: dict[str, Counter[str]],  # noqa: PLR0913
-          missing_is_wrong: bool, ignore_mismatch: bool) -> str:
+def _pair(
+    a: Row,
+    b: Row,
+    families: dict[Any, Any],
+    guards: Sequence[str],
+    ledger: dict[str, Counter[str]],
+    *,
+    missing_is_wrong: bool,
+    ignore_mismatch: bool,
+) -> str:
     outcomes = {"a": a["correct"], "b": b["correct"]}
     for side, outcome in outcomes.items():
         ledger[side]["missing"] += outcome is None

@@ -16,10 +16,10 @@ import pytest
 
 import streamcmp
 from streamcmp.errors import DataError, UsageError
-from streamcmp.finalize import finalize as finalize_tally
 from streamcmp.options import CompareOptions, CountOptions, FinalizeOptions
 from streamcmp.parts import check_complete
 from streamcmp.request import display_names, policies
+from streamcmp.results import finalize as finalize_tally
 from streamcmp.tally import Part
 from streamcmp.terms import names, split_term, terms
 
@@ -39,7 +39,7 @@ def test_compare_two_frames() -> None:
 
 
 @pytest.mark.parametrize(
-    "convert", [pl.DataFrame.to_arrow, pl.DataFrame.to_pandas, pl.DataFrame.lazy], ids=str
+    "convert", [pl.DataFrame.to_arrow, pl.DataFrame.to_pandas, pl.DataFrame.lazy], ids=lambda kind: kind.__name__
 )
 def test_any_frame_will_do(convert: Any) -> None:
     expected = streamcmp.compare(LEFT, RIGHT, on="id").to_dict()
@@ -270,7 +270,7 @@ def test_two_different_wrong_answers_are_both_wrong() -> None:
     assert (result.both_wrong, result.n_ab, result.n_ba, result.both_correct) == (1, 1, 0, 1)
 
 
-@pytest.mark.parametrize("kind", [list, tuple, iter, np.array, pl.Series, pd.Series, pa.array], ids=str)
+@pytest.mark.parametrize("kind", [list, tuple, iter, np.array, pl.Series, pd.Series, pa.array], ids=lambda kind: kind.__name__)
 def test_predictions_of_any_array_kind(kind: Any) -> None:
     y, a, b = ([1, 0, 2], [1, 1, 1], [1, 0, 0])
     result = streamcmp.mcnemar_from_predictions(kind(y), kind(a), kind(b))

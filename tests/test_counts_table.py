@@ -13,8 +13,8 @@ from streamcmp.analysis import Analysis
 from streamcmp.api import finalize
 from streamcmp.counts_table import from_frame, read
 from streamcmp.errors import StreamcmpError, UnknownColumn, UsageError
-from streamcmp.finalize import finalize as finalize_tally
 from streamcmp.report import RENDERERS
+from streamcmp.results import finalize as finalize_tally
 from streamcmp.tally import OVERALL
 
 DOMAINS = pl.DataFrame(

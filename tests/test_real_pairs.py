@@ -14,8 +14,8 @@ import pytest
 from streamcmp.analysis import Analysis
 from streamcmp.comparison import Comparison, LogRequest, Policies
 from streamcmp.engines.local import count
-from streamcmp.finalize import finalize
-from streamcmp.resources import Resources
+from streamcmp.resources import Resources, Strategy
+from streamcmp.results import finalize
 from tests.conftest import REFERENCE_DATA
 
 PAIRS = sorted((REFERENCE_DATA / "pairs").glob("*")) if REFERENCE_DATA.is_dir() else []
@@ -25,13 +25,15 @@ pytestmark = pytest.mark.skipif(not PAIRS, reason="the reference logs are not be
 @pytest.mark.parametrize("strategy", ["auto", "buckets"])
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 @pytest.mark.parametrize("folder", PAIRS, ids=lambda path: path.name[:40])
-def test_ledger_counts_and_p_values_are_those_expected(folder: Path, ending: str, strategy: str) -> None:
+def test_ledger_counts_and_p_values_are_those_expected(folder: Path, ending: str, strategy: Strategy) -> None:
     expected = json.loads((folder / "expected.json").read_text())
     comparison = Comparison(
-        a=LogRequest(folder / f"left.{ending}"), b=LogRequest(folder / f"right.{ending}"),
-        by=tuple((name,) for name in expected["slices"]), policies=Policies(),
+        a=LogRequest(folder / f"left.{ending}"),
+        b=LogRequest(folder / f"right.{ending}"),
+        by=tuple((name,) for name in expected["slices"]),
+        policies=Policies(),
     )
-    tally = count(comparison, Resources(strategy=strategy if "inspect" not in folder.name else "auto")).tally
+    tally = count(comparison, Resources(strategy=strategy)).tally
 
     ledger = tally.ledger
     assert ledger is not None
@@ -42,7 +44,9 @@ def test_ledger_counts_and_p_values_are_those_expected(folder: Path, ending: str
 
     report = finalize(tally, Analysis(), ("left", "right"))
     wanted = {("overall", None): expected["overall"]} | {
-        (family, value): counts for family, slices in expected["slices"].items() for value, counts in slices.items()
+        (family, value): counts
+        for family, slices in expected["slices"].items()
+        for value, counts in slices.items()
     }
     seen = set()
     for row in report.results.iter_rows(named=True):
@@ -50,7 +54,8 @@ def test_ledger_counts_and_p_values_are_those_expected(folder: Path, ending: str
         seen.add(key)
         counts = wanted[key]
         assert (row["both_correct"], row["n_ab"], row["n_ba"], row["both_wrong"], row["n"]) == tuple(
-            counts[name] for name in ("both_right", "n_ab", "n_ba", "both_wrong", "n"))
+            counts[name] for name in ("both_right", "n_ab", "n_ba", "both_wrong", "n")
+        )
         assert math.isclose(row["p_exact"], counts["p_exact"], rel_tol=1e-13)
         mid_p = counts["p_midp_fagerland"] if counts["n_ab"] + counts["n_ba"] else 1.0
         assert math.isclose(row["p_mid"], mid_p, rel_tol=1e-13)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from streamcmp.accumulate import Accumulator
 from streamcmp.comparison import SIDES
@@ -27,17 +27,19 @@ _STRATEGIES = {"lockstep": lockstep.pairs, "buckets": buckets.pairs}
 
 @dataclass(frozen=True)
 class Counted:
-    """A tally, and up to five ids of each kind that an error or a note may name (they are not part of the tally)."""
+    """A tally, and up to five ids of each kind that a message may name. Ids are no part of the tally."""
 
     tally: Tally
     examples: Mapping[str, Sequence[str]]
 
 
-def count(comparison: Comparison, resources: Resources, on_note: Callable[[str], None] | None = None) -> Counted:
+def count(
+    comparison: Comparison, resources: Resources, on_note: Callable[[str], None] | None = None
+) -> Counted:
     """Count one comparison.
 
-    `on_note` receives one sentence for each thing that was detected rather than said. Raises UsageError and DataError;
-    Interrupted when a signal arrived inside `interrupt.stoppable`.
+    `on_note` receives one sentence for each thing that was detected rather than said. Raises UsageError and
+    DataError; Interrupted when a signal arrived inside `interrupt.stoppable`.
     """
     pair = open_pair(comparison)
     for note in pair.notes:
@@ -50,8 +52,10 @@ def count(comparison: Comparison, resources: Resources, on_note: Callable[[str],
         except lockstep.OutOfStep:
             continue
         return _conclude(pair, accumulator, outcome, examples)
-    raise DataError("the two logs are not in the same order, or an id occurs twice: --strategy lockstep cannot pair them; "
-                    "leave --strategy out")
+    raise DataError(
+        "--strategy lockstep cannot pair these logs: they are not in the same order, or an id occurs twice; "
+        "leave --strategy out"
+    )
 
 
 def _conclude(pair: LogPair, accumulator: Accumulator, outcome: Outcome, examples: Examples) -> Counted:
@@ -61,7 +65,10 @@ def _conclude(pair: LogPair, accumulator: Accumulator, outcome: Outcome, example
             raise DataError(f"the {'left' if side == 'a' else 'right'} log ({paths}) has no rows")
     ledger = accumulator.ledger(outcome.a.ledger(), outcome.b.ledger())
     ledger.verify()
-    inputs = {side: asdict(pair.inputs[side]) | {"rows": ledger.side(side).rows} for side in SIDES}
+    inputs: dict[str, Any] = {}
+    for side in SIDES:
+        read = pair.inputs[side]
+        inputs[side] = {"paths": list(read.paths), "bytes": read.bytes, "rows": ledger.side(side).rows}
     tally = Tally(accumulator.tables(), ledger, pair.rule, (Part(inputs),))
     named = examples.resolve(pair)
     if not ledger.a.matched and not pair.positional:

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
 from streamcmp.ledger import SideLedger
-from streamcmp.logs.model import OUTCOME, family_column, guard_column
+from streamcmp.logs.model import FILTERED, ID, OUTCOME, family_column, guard_column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,8 +55,10 @@ class Side:
         return cls(
             frame[OUTCOME].to_numpy(),
             [frame[guard_column(index)].to_numpy() for index in range(len(pair.guards))],
-            [frame[name].to_numpy() if (name := family_column(index)) in frame.columns else None
-             for index in range(len(pair.codecs))],
+            [
+                frame[name].to_numpy() if (name := family_column(index)) in frame.columns else None
+                for index in range(len(pair.codecs))
+            ],
         )
 
 
@@ -85,10 +87,25 @@ class Unpaired:
     duplicate: int = 0
     unmatched: int = 0
 
+    def without_null_ids(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The rows of a canonical batch that have an id; the others are counted."""
+        if not frame[ID].null_count():
+            return frame
+        unidentified = frame.filter(frame[ID].is_null())
+        filtered = int(unidentified[FILTERED].sum()) if FILTERED in frame.columns else 0
+        self.filtered += filtered
+        self.null_id += unidentified.height - filtered
+        return frame.filter(frame[ID].is_not_null())
+
     def ledger(self) -> SideLedger:
         """The part of the side's ledger that pairing decides."""
-        return SideLedger(rows=self.rows, filtered=self.filtered, null_id=self.null_id, duplicate=self.duplicate,
-                          unmatched=self.unmatched)
+        return SideLedger(
+            rows=self.rows,
+            filtered=self.filtered,
+            null_id=self.null_id,
+            duplicate=self.duplicate,
+            unmatched=self.unmatched,
+        )
 
 
 @dataclass

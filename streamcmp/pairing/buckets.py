@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from streamcmp import interrupt
 from streamcmp.errors import DataError
-from streamcmp.logs.model import FILTERED, ID
 from streamcmp.pairing.batch import make_pairs
 from streamcmp.pairing.matching import match
 from streamcmp.pairing.spill import CHUNK_ROWS, MAX_BUCKET_BITS, RowLayout, Spill
@@ -22,7 +22,7 @@ from streamcmp.pairing.spill import CHUNK_ROWS, MAX_BUCKET_BITS, RowLayout, Spil
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import polars as pl
+    import numpy.typing as npt
 
     from streamcmp.logs.model import CanonicalLog, LogPair
     from streamcmp.pairing.batch import Outcome, PairBatch, Unpaired
@@ -49,7 +49,7 @@ def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examp
             for done in [pool.submit(_scatter, *side, resources) for side in sides]:
                 done.result()
         with ThreadPoolExecutor(resources.threads) as pool:
-            work = _Bucket(layout, spills[0], spills[1], bits, outcome, examples)
+            work = _Matcher(layout, (spills[0], spills[1]), bits, outcome, examples)
             yield from _ahead(pool, work, 1 << bits, resources.threads)
     finally:
         for spill in spills:
@@ -59,28 +59,20 @@ def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examp
 def _check_room(resources: Resources, needed: int) -> None:
     free = shutil.disk_usage(resources.spill_dir).free
     if needed > free:
-        raise DataError(f"this comparison spills about {needed / 1e9:,.1f} GB, but {resources.spill_dir} has "
-                        f"{free / 1e9:,.1f} GB free; give a folder with more room with --spill-dir, or more --memory")
+        raise DataError(
+            f"this comparison spills about {needed / 1e9:,.1f} GB, but {resources.spill_dir} has "
+            f"{free / 1e9:,.1f} GB free; give a folder with more room with --spill-dir, or more --memory"
+        )
 
 
 def _scatter(log: CanonicalLog, unpaired: Unpaired, spill: Spill, resources: Resources) -> None:
     for frame in log.batches(min(resources.chunk_rows or CHUNK_ROWS, CHUNK_ROWS)):
         interrupt.check()
         unpaired.rows += frame.height
-        spill.append(_without_null_ids(frame, unpaired))
+        spill.append(unpaired.without_null_ids(frame))
 
 
-def _without_null_ids(frame: pl.DataFrame, unpaired: Unpaired) -> pl.DataFrame:
-    if not frame[ID].null_count():
-        return frame
-    unidentified = frame.filter(frame[ID].is_null())
-    filtered = int(unidentified[FILTERED].sum()) if FILTERED in frame.columns else 0
-    unpaired.filtered += filtered
-    unpaired.null_id += unidentified.height - filtered
-    return frame.filter(frame[ID].is_not_null())
-
-
-def _ahead(pool: ThreadPoolExecutor, work: _Bucket, buckets: int, threads: int) -> Iterator[PairBatch]:
+def _ahead(pool: ThreadPoolExecutor, work: _Matcher, buckets: int, threads: int) -> Iterator[PairBatch]:
     """Results of `work` in order, with no more buckets in flight than there are threads to match them."""
     waiting = [pool.submit(work, bucket) for bucket in range(min(threads, buckets))]
     for bucket in range(buckets):
@@ -91,23 +83,28 @@ def _ahead(pool: ThreadPoolExecutor, work: _Bucket, buckets: int, threads: int) 
         yield batch
 
 
-class _Bucket:
+@dataclass(frozen=True)
+class _Matcher:
     """Matches one bucket. Called from several threads."""
 
-    def __init__(self, layout: RowLayout, a: Spill, b: Spill, bits: int, outcome: Outcome, examples: Examples) -> None:
-        self._layout, self._a, self._b, self._bits = layout, a, b, bits
-        self._outcome, self._examples = outcome, examples
+    layout: RowLayout
+    spills: tuple[Spill, Spill]
+    bits: int
+    outcome: Outcome
+    examples: Examples
 
     def __call__(self, bucket: int) -> PairBatch:
-        layout = self._layout
-        rows_a = self._a.size(bucket)
-        rows = np.empty(rows_a + self._b.size(bucket), layout.dtype)
-        self._a.read(bucket, rows[:rows_a])
-        self._b.read(bucket, rows[rows_a:])
+        layout, (spill_a, spill_b) = self.layout, self.spills
+        rows_a = spill_a.size(bucket)
+        rows = np.empty(rows_a + spill_b.size(bucket), layout.dtype)
+        spill_a.read(bucket, rows[:rows_a])
+        spill_b.read(bucket, rows[rows_a:])
         keys = np.ascontiguousarray(rows["key"])
         checks = np.ascontiguousarray(rows["check"]) if layout.checked else None
-        matched = match(keys, checks, layout.filtered(rows) if layout.filters else None, rows_a, self._bits)
-        batch = make_pairs(layout.side(np.take(rows, matched.pair_a), "a"), layout.side(np.take(rows, matched.pair_b), "b"))
+        matched = match(keys, checks, layout.filtered(rows) if layout.filters else None, rows_a, self.bits)
+        batch = make_pairs(
+            layout.side(np.take(rows, matched.pair_a), "a"), layout.side(np.take(rows, matched.pair_b), "b")
+        )
         self._record(matched, rows_a)
         self._remember(matched, rows_a, keys, batch)
         return batch
@@ -116,15 +113,19 @@ class _Bucket:
         for fate in ("filtered", "duplicate", "unmatched"):
             rows = getattr(matched, fate)
             of_a = int(np.count_nonzero(rows < rows_a))
-            with self._outcome.lock:
-                setattr(self._outcome.a, fate, getattr(self._outcome.a, fate) + of_a)
-                setattr(self._outcome.b, fate, getattr(self._outcome.b, fate) + len(rows) - of_a)
+            with self.outcome.lock:
+                setattr(self.outcome.a, fate, getattr(self.outcome.a, fate) + of_a)
+                setattr(self.outcome.b, fate, getattr(self.outcome.b, fate) + len(rows) - of_a)
 
-    def _remember(self, matched: Matched, rows_a: int, keys: np.ndarray, batch: PairBatch) -> None:
-        dtype = self._layout.id_dtype
-        for fate in ("duplicate", "unmatched"):
-            rows = getattr(matched, fate)
-            self._examples.add_keys(f"{fate}_a", keys[rows[rows < rows_a]], dtype)
-            self._examples.add_keys(f"{fate}_b", keys[rows[rows >= rows_a]], dtype)
+    def _remember(
+        self, matched: Matched, rows_a: int, keys: npt.NDArray[np.uint64], batch: PairBatch
+    ) -> None:
+        dtype, add = self.layout.id_dtype, self.examples.add_keys
+        for side, mine in (("a", matched.duplicate < rows_a), ("b", matched.duplicate >= rows_a)):
+            # The fate covers all rows of the id; the side to name is the one that repeats it.
+            repeated, times = np.unique(keys[matched.duplicate[mine]], return_counts=True)
+            add("duplicate_a" if side == "a" else "duplicate_b", repeated[times > 1], dtype)
+        add("unmatched_a", keys[matched.unmatched[matched.unmatched < rows_a]], dtype)
+        add("unmatched_b", keys[matched.unmatched[matched.unmatched >= rows_a]], dtype)
         if batch.mismatch is not None:
-            self._examples.add_keys("guard_mismatch", keys[matched.pair_a[batch.mismatch]], dtype)
+            add("guard_mismatch", keys[matched.pair_a[batch.mismatch]], dtype)

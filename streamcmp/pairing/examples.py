@@ -1,7 +1,8 @@
 """The five smallest ids of each kind that an error or a note may name.
 
-Ids that can be read back from their keys are reduced to five at once. Of text ids only the hashes are known while
-pairing; `resolve` finds the ids behind them in one more pass over the logs, and only when something must be named.
+Ids that can be read back from their keys are reduced to five at once. Of text ids only the hashes are known
+while pairing; `resolve` finds the ids behind them in one more pass over the logs, and only when something
+must be named.
 """
 
 from __future__ import annotations
@@ -56,11 +57,16 @@ class Examples:
             self._keys[kind] = merged[:_KEPT_KEYS]
 
     def resolve(self, pair: LogPair) -> dict[str, list[str]]:
-        """Kind -> up to five ids as text, smallest first; reads the logs again where only hashes are known."""
+        """Kind -> up to five ids as text, smallest first.
+
+        Reads the logs again where only hashes are known.
+        """
         found: dict[ExampleKind, pl.Series] = dict(self._ids)
         on_b: tuple[ExampleKind, ...] = ("duplicate_b", "unmatched_b")
-        for log, kinds in ((pair.a, [kind for kind in self._keys if kind not in on_b]),
-                           (pair.b, [kind for kind in self._keys if kind in on_b])):
+        for log, kinds in (
+            (pair.a, [kind for kind in self._keys if kind not in on_b]),
+            (pair.b, [kind for kind in self._keys if kind in on_b]),
+        ):
             if kinds:
                 found.update(self._find(log, kinds))
         return {kind: [pair.show_id(value) for value in ids.to_list()] for kind, ids in found.items()}

@@ -1,9 +1,9 @@
 """Ids as 64-bit keys, so that partners can be found by sorting numbers.
 
-Integer ids keep their value: multiplying by an odd number is a bijection of the 64-bit integers, so equal keys mean
-equal ids and the id can be read back. Text ids get a 64-bit hash and a further 32-bit check; both together are taken
-for the id (two ids among 10^9 agree by chance once in 10^11 runs). Neither is stable across versions of Polars, and
-neither leaves the process.
+Integer ids keep their value: multiplying by an odd number is a bijection of the 64-bit integers, so equal
+keys mean equal ids and the id can be read back. Text ids get a 64-bit hash and a further 32-bit check; both
+together are taken for the id (two ids among 10^9 agree by chance once in 10^11 runs). Neither is stable
+across versions of Polars, and neither leaves the process.
 """
 
 from __future__ import annotations
@@ -40,4 +40,6 @@ def checks_of(ids: pl.Series) -> npt.NDArray[np.uint32]:
 
 def ids_of(keys: npt.NDArray[np.uint64], dtype: pl.DataType) -> pl.Series:
     """The integer ids behind `keys`."""
-    return pl.Series((keys * np.uint64(_INVERSE)).view(np.uint64 if dtype == pl.UInt64 else np.int64), dtype=dtype)
+    return pl.Series(
+        (keys * np.uint64(_INVERSE)).view(np.uint64 if dtype == pl.UInt64 else np.int64), dtype=dtype
+    )

@@ -1,7 +1,7 @@
 """Partners within one bucket, by sorting.
 
-All rows of a bucket, a's before b's, are sorted by id; rows of one id then stand together, and what becomes of them
-follows from how many each side has. No pair of a many-to-many id is ever formed.
+All rows of a bucket, a's before b's, are sorted by id; rows of one id then stand together, and what becomes
+of them follows from how many each side has. No pair of a many-to-many id is ever formed.
 """
 
 from __future__ import annotations
@@ -29,12 +29,17 @@ class Matched:
     unmatched: Indices
 
 
-def match(keys: npt.NDArray[np.uint64], checks: npt.NDArray[np.uint32] | None, filtered: Flags | None, rows_a: int,
-          shared_bits: int) -> Matched:
+def match(
+    keys: npt.NDArray[np.uint64],
+    checks: npt.NDArray[np.uint32] | None,
+    filtered: Flags | None,
+    rows_a: int,
+    shared_bits: int,
+) -> Matched:
     """Match the rows of one bucket.
 
-    keys: one per row, a's rows first; all agree in their `shared_bits` highest bits. checks: a further hash, or None
-    where equal keys mean equal ids. filtered: rows that `--where` excludes, or None.
+    keys: one per row, a's rows first; all agree in their `shared_bits` highest bits. checks: a further
+    hash, or None where equal keys mean equal ids. filtered: rows that `--where` excludes, or None.
     """
     order, same = _sorted_by_id(keys, checks, shared_bits)
     from_b = order >= rows_a
@@ -45,8 +50,9 @@ def match(keys: npt.NDArray[np.uint64], checks: npt.NDArray[np.uint32] | None, f
     return _general(order, same, from_b, np.zeros(len(keys), np.bool_) if filtered is None else filtered)
 
 
-def _sorted_by_id(keys: npt.NDArray[np.uint64], checks: npt.NDArray[np.uint32] | None,
-                  shared_bits: int) -> tuple[Indices, Flags]:
+def _sorted_by_id(
+    keys: npt.NDArray[np.uint64], checks: npt.NDArray[np.uint32] | None, shared_bits: int
+) -> tuple[Indices, Flags]:
     """Row numbers sorted by id, then by row number; and whether each has the id of the one before it."""
     rows = len(keys)
     low = np.uint64(max(1, (rows - 1).bit_length() if rows else 1))

@@ -1,8 +1,8 @@
 """One side's rows, cut into buckets by the high bits of their keys; on disk beyond a share of the budget.
 
-A row is its key and what a pair needs of it, in as few bytes as the comparison allows. Chunks of rows are sorted by
-bucket and appended to one file per side, in one write each; a bucket is read back as one slice of every chunk. The
-file is unlinked while open, so the system frees it with the process, however it ends.
+A row is its key and what a pair needs of it, in as few bytes as the comparison allows. Chunks of rows are
+sorted by bucket and appended to one file per side, in one write each; a bucket is read back as one slice of
+every chunk. The file is unlinked while open, so the system frees it with the process, however it ends.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ Rows = Any  # a structured array of RowLayout.dtype
 
 
 class RowLayout:
-    """The columns of a spilled row, the same on both sides: key, check of text ids, guards, slice codes, flags."""
+    """The columns of a spilled row, the same on both sides.
+
+    Key, check of text ids, guards, slice codes, flags.
+    """
 
     def __init__(self, pair: LogPair) -> None:
         self.guards = len(pair.guards)
@@ -79,7 +82,8 @@ class RowLayout:
     @staticmethod
     def filtered(rows: Rows) -> npt.NDArray[np.bool_]:
         """Which rows `--where` excludes."""
-        return (rows["flags"] & _FLAG_FILTERED) != 0
+        excluded: npt.NDArray[np.bool_] = (rows["flags"] & _FLAG_FILTERED) != 0
+        return excluded
 
 
 class Spill:
@@ -123,11 +127,13 @@ class Spill:
             if self._file is None:
                 self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0, prefix="streamcmp-")  # noqa: SIM115
             view = memoryview(rows.view(np.uint8).reshape(-1))
-            while len(view):
-                view = view[self._file.write(view):]
+            while view:
+                view = view[self._file.write(view) :]
         except OSError as error:
-            raise DataError(f"cannot spill to {self._folder}: {error.strerror or error} after {self._end:,} bytes; "
-                            "give a folder with more room with --spill-dir, or more --memory") from None
+            raise DataError(
+                f"cannot spill to {self._folder}: {error.strerror or error} after {self._end:,} bytes; "
+                "give a folder with more room with --spill-dir, or more --memory"
+            ) from None
         self._written.append((cuts, self._end))
         self._end += rows.nbytes
 
@@ -139,15 +145,15 @@ class Spill:
         """Fill `out`, of the bucket's size, with its rows in the order they came."""
         at = 0
         for cuts, rows in self._held:
-            part = rows[cuts[bucket]: cuts[bucket + 1]]
-            out[at: at + len(part)] = part
+            part = rows[cuts[bucket] : cuts[bucket + 1]]
+            out[at : at + len(part)] = part
             at += len(part)
         width = self._layout.dtype.itemsize
         for cuts, start in self._written:
             count = int(cuts[bucket + 1] - cuts[bucket])
-            view = memoryview(out[at: at + count].view(np.uint8).reshape(-1))
+            view = memoryview(out[at : at + count].view(np.uint8).reshape(-1))
             offset = start + int(cuts[bucket]) * width
-            while len(view):
+            while view:
                 got = os.preadv(self._file.fileno(), [view], offset)
                 if got <= 0:
                     raise DataError(f"a spill file in {self._folder} became shorter while it was read")
@@ -161,4 +167,3 @@ class Spill:
         if self._file is not None:
             self._file.close()
             self._file = None
-

@@ -16,10 +16,10 @@ import pytest
 
 from streamcmp import __version__
 from streamcmp.analysis import Analysis
-from streamcmp.finalize import finalize
 from streamcmp.report import FORMAT_OF_ENDING, RENDERERS
 from streamcmp.report.model import RESULT_FIELDS, Report
 from streamcmp.report.values import plain_slices
+from streamcmp.results import finalize
 from tests.report.tallies import HOSTILE, hostile, of_counts, plain, sst2, troubled
 
 GOLDENS = Path(__file__).parent / "goldens"

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from streamcmp.finalize import finalize
 from streamcmp.report.markdown import code, escaped, render
+from streamcmp.results import finalize
 from streamcmp.tally import Tally
 from tests.report.tallies import hostile, of_counts, sst2, table, tally, troubled
 

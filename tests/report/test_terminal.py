@@ -4,8 +4,8 @@ import pytest
 from rich.cells import cell_len
 
 from streamcmp.analysis import Analysis
-from streamcmp.finalize import finalize
 from streamcmp.report.terminal import render
+from streamcmp.results import finalize
 from tests.report.tallies import of_counts, plain, sst2, table, tally, troubled
 
 NAMES = ("cnn", "lstm")

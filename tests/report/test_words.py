@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from streamcmp.analysis import Analysis
-from streamcmp.finalize import finalize
 from streamcmp.report.words import ledger_line, method_line, sentence
+from streamcmp.results import finalize
 from streamcmp.tally import Tally
 from tests.report.tallies import of_counts, plain, sst2, troubled
 

@@ -13,9 +13,9 @@ from polars.testing import assert_frame_equal
 
 from streamcmp.analysis import Adjust, Alternative, Analysis, GainInterval, Test
 from streamcmp.errors import DataError, InternalError, UsageError
-from streamcmp.finalize import finalize
 from streamcmp.ledger import Ledger, SideLedger
 from streamcmp.report.model import RESULT_FIELDS, Report
+from streamcmp.results import finalize
 from streamcmp.tally import COUNTERS, OVERALL, Tally
 from tests.report.tallies import HOSTILE, hostile, of_counts, plain, rule, sst2, table, tally, troubled
 
