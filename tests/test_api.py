@@ -39,7 +39,9 @@ def test_compare_two_frames() -> None:
 
 
 @pytest.mark.parametrize(
-    "convert", [pl.DataFrame.to_arrow, pl.DataFrame.to_pandas, pl.DataFrame.lazy], ids=lambda kind: kind.__name__
+    "convert",
+    [pl.DataFrame.to_arrow, pl.DataFrame.to_pandas, pl.DataFrame.lazy],
+    ids=lambda kind: kind.__name__,
 )
 def test_any_frame_will_do(convert: Any) -> None:
     expected = streamcmp.compare(LEFT, RIGHT, on="id").to_dict()
@@ -270,7 +272,9 @@ def test_two_different_wrong_answers_are_both_wrong() -> None:
     assert (result.both_wrong, result.n_ab, result.n_ba, result.both_correct) == (1, 1, 0, 1)
 
 
-@pytest.mark.parametrize("kind", [list, tuple, iter, np.array, pl.Series, pd.Series, pa.array], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind", [list, tuple, iter, np.array, pl.Series, pd.Series, pa.array], ids=lambda kind: kind.__name__
+)
 def test_predictions_of_any_array_kind(kind: Any) -> None:
     y, a, b = ([1, 0, 2], [1, 1, 1], [1, 0, 0])
     result = streamcmp.mcnemar_from_predictions(kind(y), kind(a), kind(b))
