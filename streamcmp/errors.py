@@ -119,9 +119,15 @@ class BadValue(DataError):
     """A row holds a value that the rule does not admit. Raised at the first such row of a batch."""
 
     def __init__(self, *, where: str, values: Sequence[tuple[str, object]], problem: str) -> None:
-        shown = " and ".join(f"{column!r} is {value!r}" for column, value in values)
+        shown = " and ".join(f"{column!r} is {shortened(value)}" for column, value in values)
         super().__init__(f"{where}: {shown}; {problem}")
         self.values = tuple(values)
+
+
+def shortened(value: object, width: int = 80) -> str:
+    """A value as messages show it; a model's whole answer would bury them."""
+    text = repr(value)
+    return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
 class EmptyLog(DataError):

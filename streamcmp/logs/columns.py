@@ -128,8 +128,11 @@ class OutcomeResolver:
             return OutcomeSpec("correct", self.view.require(request.correct, "--correct"))
         if request.score is not None or comparison.threshold is not None:
             return self.score(self.need(request.score, SCORE_RANKS, "score"))
-        wants_label = request.prediction or request.label or comparison.tolerance is not None
-        if wants_label or comparison.truth is not None:
+        wanted = (
+            request.prediction is not None or comparison.tolerance is not None or comparison.truth is not None
+        )
+        # A label alone may also be there to guard the pairs of logs that already say what is correct.
+        if wanted or (request.label and candidates(self.view.columns, PREDICTION_RANKS[0])):
             return self.compare(self.need(request.prediction, PREDICTION_RANKS, "prediction"))
         return self.detect()
 

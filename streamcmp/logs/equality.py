@@ -14,14 +14,16 @@ from streamcmp.comparison import LabelType
 from streamcmp.errors import TypeConflict, UnusableType
 from streamcmp.logs.model import CORRECT, MISSING, WRONG
 from streamcmp.logs.values import (
-    DECIMAL_DIGITS,
     NUMBERS,
     TEXTS,
     Check,
     Column,
     Number,
+    decimal_text,
+    declared_text,
     finest,
     missing,
+    narrowest,
     plain_text,
 )
 
@@ -82,7 +84,7 @@ def _equal_typed_numbers(value: Column, label: Column) -> Read:
     if value.dtype == label.dtype:
         return verdict(missing(value) | missing(label), value.expr == label.expr), []
     if {value.kind, label.kind} == {"float"}:
-        narrow = min(value.dtype, label.dtype, key=lambda dtype: int(str(dtype).removeprefix("Float")))
+        narrow = narrowest((value.dtype, label.dtype))
         p, q = value.expr.cast(pl.Float64), label.expr.cast(pl.Float64)
         rounded = (p != q) & (value.expr.cast(narrow) == label.expr.cast(narrow))
         problem = (
@@ -91,11 +93,7 @@ def _equal_typed_numbers(value: Column, label: Column) -> Read:
         absent = missing(value) | missing(label)
         return verdict(absent, p == q), [Check(rounded & ~absent, (value.name, label.name), problem)]
     if "decimal" in {value.kind, label.kind} and "float" not in {value.kind, label.kind}:
-        scale = max(column.dtype.scale for column in (value, label) if isinstance(column.dtype, pl.Decimal))
-        p, q = (
-            column.expr.cast(pl.Decimal(DECIMAL_DIGITS, scale), strict=False) for column in (value, label)
-        )
-        return verdict(_absent(value, label), (p == q).fill_null(value=False)), []
+        return verdict(_absent(value, label), decimal_text(value) == decimal_text(label)), []
     return _equal_numbers(value, label)
 
 
@@ -111,18 +109,14 @@ def _equal_text(value: Column, label: Column) -> Read:
 
     A float that would differ only in its spelling ("1.0" and "1") is an error.
     """
-    texts = [
-        column.expr.cast(pl.String) if column.kind != "binary" else plain_text(column)
-        for column in (value, label)
-    ]
+    texts, checks = [declared_text(value), declared_text(label)], list[Check]()
     if "bool" in {value.kind, label.kind}:
         texts = [text.str.to_lowercase() for text in texts]
     absent = missing(value) | missing(label)
-    checks = []
     if "float" in {value.kind, label.kind}:
         spelled = (texts[0] != texts[1]) & (Number.of(value).float == Number.of(label).float)
         problem = "as texts these differ, as numbers they agree; say --label-type number"
-        checks = [Check(spelled & ~absent, (value.name, label.name), problem)]
+        checks.append(Check(spelled & ~absent, (value.name, label.name), problem))
     if {value.kind, label.kind} == {"bool", "untyped"}:
         column, text = (value, texts[0]) if value.kind == "untyped" else (label, texts[1])
         problem = f"the other column is boolean; {DECLARE_LABEL}"

@@ -16,16 +16,17 @@ from streamcmp.errors import TypeConflict, UnusableType
 from streamcmp.logs.columns import GUARD_LABELS, Roles, candidates
 from streamcmp.logs.ids import Seen
 from streamcmp.logs.values import (
-    DECIMAL_DIGITS,
     NUMBERS,
     SMALL_INTS,
     TEXTS,
     Column,
     Kind,
     Number,
+    decimal_text,
     everywhere,
     finest,
     missing,
+    narrowest,
     plain_text,
     unsigned_zero,
 )
@@ -58,14 +59,15 @@ class Guard:
         if self.kind == "int" and column.kind == "int":
             return column.expr.cast(pl.Int64).hash(SEED)
         if self.kind == "decimal" and column.kind in {"int", "decimal"}:
-            return column.expr.cast(pl.Decimal(DECIMAL_DIGITS, self._scale)).cast(pl.String).hash(SEED)
+            return decimal_text(column).hash(SEED)
         if self.kind in NUMBERS:
-            return _hash_number(column)
+            return _hash_number(column) if self.dtype is None else self._hash_narrow(column, self.dtype)
         return plain_text(column, self.dtype).hash(SEED)
 
-    @property
-    def _scale(self) -> int:
-        return self.dtype.scale if isinstance(self.dtype, pl.Decimal) else 0
+    @staticmethod
+    def _hash_narrow(column: Column, dtype: pl.DataType) -> pl.Expr:
+        """Floats of two widths meet at the narrower: 0.1 stored twice is no changed evaluation set."""
+        return unsigned_zero(Number.of(column).float.cast(dtype).cast(pl.Float64)).hash(SEED)
 
 
 def _hash_number(column: Column) -> pl.Expr:
@@ -138,8 +140,9 @@ def agree(guard: Guard, views: Mapping[SideName, View], declared: LabelType | No
     if kinds == {"int"} and all(isinstance(dtype, SMALL_INTS) for dtype in dtypes):
         return replace(guard, kind="int")
     if kinds <= {"int", "decimal"} and "decimal" in kinds:
-        scale = max(dtype.scale for dtype in dtypes if isinstance(dtype, pl.Decimal))
-        return replace(guard, kind="decimal", dtype=pl.Decimal(DECIMAL_DIGITS, scale))
+        return replace(guard, kind="decimal")
+    if kinds == {"float"}:
+        return replace(guard, kind="float", dtype=narrowest(dtypes))
     if kinds <= NUMBERS | {"untyped"}:
         return replace(guard, kind="float")
     if len(kinds) == 1:

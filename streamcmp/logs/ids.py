@@ -25,6 +25,7 @@ from streamcmp.logs.values import (
     Check,
     Column,
     Kind,
+    declared_text,
     everywhere,
     finest,
     integral,
@@ -68,6 +69,8 @@ class Component:
         if column.kind in {"float", "decimal"}:  # --id-type text
             digits = column.expr.cast(pl.Int128, strict=False).cast(pl.String)
             return self._nullable(column, digits), [_whole(column)]
+        if self.declared == "text":
+            return declared_text(column, self.stamp), []
         return plain_text(column, self.stamp), []
 
     def _admits(self, kind: Kind) -> bool:

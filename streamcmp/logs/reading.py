@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import NoReturn
 
 import polars as pl
-from polars.exceptions import PolarsError
+from polars.exceptions import InvalidOperationError, PolarsError
 
 from streamcmp.comparison import SideName
 from streamcmp.errors import BadValue, DataError, InternalError
@@ -66,7 +66,7 @@ class Cook:
             ends.append(end)
         label = parts[0].label if len(parts) == 1 else f"{parts[0].label} and {len(parts) - 1} more"
         before = 0
-        for batch in stream(pl.concat(frames), chunk_rows, rows=end, label=label):
+        for batch in self._stream(pl.concat(frames), chunk_rows, rows=end, label=label):
             for prefix in self.recipes:
                 row = first_bad(batch[prefix + BAD])
                 if row is not None:
@@ -77,6 +77,19 @@ class Cook:
                     refuse(parts[index].label, local, values, check.problem)
             before += batch.height
             yield batch.drop(prefix + BAD for prefix in self.recipes)
+
+    def _stream(
+        self, frame: pl.LazyFrame, chunk_rows: int, *, rows: int, label: str
+    ) -> Iterator[pl.DataFrame]:
+        """The scan; what Polars refuses while a condition is evaluated is blamed on `--where`."""
+        try:
+            yield from stream(frame, chunk_rows, rows=rows, label=label)
+        except DataError as error:
+            condition = next((one.where.text for one in self.recipes.values() if one.where is not None), None)
+            if condition is None or not isinstance(error.__cause__, InvalidOperationError):
+                raise
+            said = str(error.__cause__).splitlines()[0]
+            raise DataError(f"{label}: --where {condition!r} fails: {said}") from error
 
     def _convert(self, part: Part) -> Iterator[pl.DataFrame]:
         """One shard batch by batch, each by its own types."""

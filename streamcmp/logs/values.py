@@ -60,7 +60,9 @@ class Column:
     @property
     def type_name(self) -> str:
         """The type in words, for messages."""
-        return "text without a type" if self.kind == "untyped" else f"{IN_WORDS[self.kind]} ({self.dtype})"
+        if self.kind == "untyped":
+            return "text without a type"
+        return str(self.dtype) if self.kind == "other" else f"{IN_WORDS[self.kind]} ({self.dtype})"
 
 
 IN_WORDS: dict[Kind, str] = {
@@ -99,6 +101,11 @@ def finest(dtypes: Iterable[pl.DataType]) -> pl.DataType | None:
     return pl.Datetime(unit, "UTC" if stamps[0].time_zone is not None else None)
 
 
+def narrowest(dtypes: Iterable[pl.DataType]) -> pl.DataType:
+    """The float type of the fewest bits."""
+    return min(dtypes, key=lambda dtype: int(str(dtype).removeprefix("Float")))
+
+
 def plain_text(column: Column, stamp: pl.DataType | None = None) -> pl.Expr:
     """The text of a value of kind text or of a PLAIN kind; datetimes in the unit (and zone) of `stamp`."""
     if column.kind == "binary":
@@ -107,6 +114,19 @@ def plain_text(column: Column, stamp: pl.DataType | None = None) -> pl.Expr:
         moved = column.expr if stamp.time_zone is None else column.expr.dt.convert_time_zone(stamp.time_zone)
         return moved.cast(stamp).cast(pl.String)
     return column.expr.cast(pl.String)
+
+
+def declared_text(column: Column, stamp: pl.DataType | None = None) -> pl.Expr:
+    """The text of any single value, where the user declares that text is meant. Bytes are read as UTF-8."""
+    return column.expr.cast(pl.String) if column.kind == "binary" else plain_text(column, stamp)
+
+
+def decimal_text(column: Column) -> pl.Expr:
+    """The shortest digits of an integer or decimal: equal exactly where the numbers are, at any width."""
+    digits = column.expr.cast(pl.String)
+    if not (isinstance(column.dtype, pl.Decimal) and column.dtype.scale):
+        return digits
+    return digits.str.strip_chars_end("0").str.strip_chars_end(".")
 
 
 def missing(column: Column) -> pl.Expr:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import polars as pl
 
@@ -66,7 +67,7 @@ class View:
         """Whether reading whole files could reveal further columns or types."""
         return not self.complete and any(part.sparse for part in self.parts)
 
-    @property
+    @cached_property
     def columns(self) -> list[str]:
         """Names of usable columns, in file order."""
         seen = dict.fromkeys(name for part in self.parts for name in part.schema)

@@ -217,3 +217,16 @@ def test_show_id_without_ids() -> None:
     assert pair.show_id(3) == "3"
     with pytest.raises(NoColumn):
         opened(frame.drop("id"), frame)
+
+
+def test_a_lazy_frame_of_unknown_length() -> None:
+    frame = log(10)
+    pair = opened(frame.lazy(), frame, by=(("s",),))
+    assert read(pair.a, 3).equals(read(pair.b, 4))
+
+
+def test_messages_shorten_values() -> None:
+    frame = log(1).with_columns(correct=pl.lit("word " * 1000))
+    with pytest.raises(BadValue) as error:
+        read(opened(frame, log(1)).a)
+    assert len(str(error.value)) < 500

@@ -102,6 +102,13 @@ def test_options_win_over_detection() -> None:
     assert [pair.rule.outcome[side]["kind"] for side in ("a", "b")] == ["correct", "score"]
 
 
+def test_a_label_alone_guards_logs_that_say_what_is_correct() -> None:
+    frame = log("id", "correct", "lab")
+    pair = opened(frame, frame, label="lab")
+    assert pair.rule.outcome["a"] == {"kind": "correct", "correct": "correct"}
+    assert pair.guards == ("lab",)
+
+
 def test_unknown_columns_list_the_columns_and_the_nearest() -> None:
     frame = log("id", "correct", "label")
     cases: list[dict[str, Any]] = [

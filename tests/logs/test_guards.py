@@ -40,7 +40,7 @@ def agreement(pair: LogPair) -> list[bool]:
         ([2**64 - 1], [-1], pl.UInt64, pl.Int64, [0]),
         ([1, 2, 2**53 + 1], [1.0, 2.5, 2.0**53], pl.Int64, pl.Float64, [1, 0, 0]),
         ([0.0, NAN, NAN, 0.5], [-0.0, NAN, None, 0.5], pl.Float64, pl.Float64, [1, 1, 1, 1]),
-        ([0.5, 1.0], [0.5, 2.0], pl.Float32, pl.Float64, [1, 0]),
+        ([0.1, 1.0], [0.1, 2.0], pl.Float32, pl.Float64, [1, 0]),
         (
             [Decimal("1.50"), Decimal(2)],
             [Decimal("1.5"), Decimal(3)],

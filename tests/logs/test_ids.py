@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from streamcmp.errors import BadValue, StreamcmpError, TypeConflict, UnusableType
+from streamcmp.errors import BadValue, DataError, StreamcmpError, TypeConflict, UnusableType
 from tests.logs.opened import ids, opened
 
 
@@ -120,6 +120,13 @@ def test_declared_types() -> None:
         ids(opened(log(["1", "x"]), log(["1"]), id_type="int").a)
     with pytest.raises(UnusableType, match="--id-type int"):
         opened(log([True]), log([True]), id_type="int")
+
+
+def test_bytes_declared_as_text() -> None:
+    pair = opened(log([b"foo", None]), log(["foo"]), id_type="text")
+    assert ids(pair.a) == ["foo", None]
+    with pytest.raises(DataError, match=r"the left frame: .*utf8"):
+        ids(opened(log([b"\xff"]), log(["foo"]), id_type="text").a)
 
 
 def test_leading_zeros_case_9(tmp_path: Path) -> None:

@@ -139,6 +139,8 @@ def test_threshold_on_text_without_types() -> None:
             [C, W],
         ),
         ([Decimal("2.00"), Decimal("2.50")], [2, 2], pl.Decimal(9, 2), pl.Int64, [C, W]),
+        ([Decimal("9" * 36 + ".50")], [10**37], pl.Decimal(38, 2), pl.Int128, [W]),
+        ([Decimal("0.00")], [0], pl.Decimal(9, 2), pl.Int64, [C]),
         ([Decimal("0.10"), None], [0.1, 0.1], pl.Decimal(9, 2), pl.Float64, [C, M]),
         (["a", "B", None, "1"], ["a", "b", "c", "1.0"], pl.String, pl.String, [C, W, M, W]),
         (["a", "b"], ["a", "a"], pl.Categorical, pl.String, [C, W]),
@@ -182,6 +184,7 @@ def test_floats_of_two_widths_need_a_tolerance() -> None:
 def test_label_type_text() -> None:
     assert equal([1, 2], ["1", "1"], label_type="text") == [C, W]
     assert equal([True, False, True], ["True", "FALSE", "no"], label_type="text") == [C, C, W]
+    assert equal([b"a", b"b", None], ["a", "a", "a"], label_type="text") == [C, W, M]
     assert equal(["1", "2"], ["1.0", "2"], untyped=True, label_type="text") == [W, C]
     with pytest.raises(BadValue, match="--label-type number"):
         equal([1.0], ["1"], label_type="text")  # what pandas makes of integers with gaps

@@ -70,7 +70,7 @@ def test_types_that_do_not_fit(tmp_path: Path) -> None:
     assert read(pair.a)["filtered"].to_list() == [True, False, True]
     with pytest.raises(DataError, match=r"log\.csv, from row 1 on"):
         read(opened(path, path, where='CAST("175b.x" AS INT) > 2020').a)
-    with pytest.raises(DataError, match="conversion"):
+    with pytest.raises(DataError, match=r"--where .* fails: conversion"):
         read(opened(LOG, LOG, where='CAST("175b.x" AS INT) > 2020').a)
     with pytest.raises(UsageError, match="string with numeric"):
         opened(LOG, LOG, where='"175b.x" > 1')
