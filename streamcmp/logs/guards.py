@@ -23,6 +23,7 @@ from streamcmp.logs.values import (
     Kind,
     Number,
     decimal_text,
+    declared_text,
     everywhere,
     finest,
     missing,
@@ -62,7 +63,10 @@ class Guard:
             return decimal_text(column).hash(SEED)
         if self.kind in NUMBERS:
             return _hash_number(column) if self.dtype is None else self._hash_narrow(column, self.dtype)
-        return plain_text(column, self.dtype).hash(SEED)
+        if self.kind == "bool":  # where text may stand beside it: true and false in any case
+            return column.expr.cast(pl.String).str.to_lowercase().hash(SEED)
+        text = declared_text if self.kind == "text" else plain_text
+        return text(column, self.dtype).hash(SEED)
 
     @staticmethod
     def _hash_narrow(column: Column, dtype: pl.DataType) -> pl.Expr:
@@ -132,10 +136,13 @@ def agree(guard: Guard, views: Mapping[SideName, View], declared: LabelType | No
                 advice="guards are single values",
             )
     kinds: set[Kind] = {column.kind for _, column in seen}
-    if guard.automatic and declared is not None and kinds <= NUMBERS | TEXTS:
-        return replace(guard, kind="float" if declared == "number" else "text")
     dtypes = [column.dtype for _, column in seen]
-    if kinds <= TEXTS:
+    if guard.automatic and declared == "number" and kinds <= NUMBERS | TEXTS:
+        return replace(guard, kind="float")
+    as_text = guard.automatic and declared == "text"
+    if "bool" in kinds and (as_text or kinds == {"bool", "untyped"}):
+        return replace(guard, kind="bool")
+    if kinds <= TEXTS or as_text:
         return guard
     if kinds == {"int"} and all(isinstance(dtype, SMALL_INTS) for dtype in dtypes):
         return replace(guard, kind="int")

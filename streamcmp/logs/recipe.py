@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -41,6 +41,7 @@ class Recipe:
     guards: tuple[Guard, ...]
     families: tuple[Family, ...]
     shows_id: bool  # batches carry ID; False where ids only serve to look up the truth
+    _built: dict[tuple[str | Column, ...], Canonical] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def filters(self) -> bool:
@@ -64,8 +65,16 @@ class Recipe:
     def build(self, columns: Mapping[str, Column], where: str, *, prefix: str = "") -> Canonical:
         """The canonical batch from columns of these types. `where` names the shard (or rows) in errors.
 
-        Where there is a truth, `columns` holds its label too, attached by `Truth.attach`.
+        Where there is a truth, `columns` holds its label too, attached by `Truth.attach`. Made once per set
+        of types: a log may have thousands of shards.
         """
+        key: tuple[str | Column, ...] = (prefix, *columns.values())
+        made = self._built.get(key)
+        if made is None:
+            made = self._built[key] = self._build(columns, where, prefix)
+        return made
+
+    def _build(self, columns: Mapping[str, Column], where: str, prefix: str) -> Canonical:
         exprs: dict[str, pl.Expr] = {}
         checks: list[Check] = []
         if self.shows_id:

@@ -78,6 +78,17 @@ def test_untyped_text(tmp_path: Path) -> None:
     assert agreement(opened(path, other, guards=("g",))) == [False, True, True, True]
 
 
+def test_booleans_beside_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,correct,label\n0,1,True\n1,1,false\n2,1,no\n")
+    booleans = log([True, True, True], name="label")
+    assert agreement(opened(path, booleans)) == [True, False, False]
+    texts = log(["True", "FALSE", "x"], name="label")
+    with pytest.raises(TypeConflict, match="--label-type"):
+        opened(texts, booleans)
+    assert agreement(opened(texts, booleans, label_type="text")) == [True, False, False]
+
+
 def test_types_that_differ_are_an_error() -> None:
     with pytest.raises(TypeConflict, match=r"'g'.*text \(String\).*integer \(Int64\)"):
         opened(log(["1"]), log([1]), guards=("g",))
