@@ -17,7 +17,8 @@ from streamcmp import interrupt
 from streamcmp.errors import DataError
 from streamcmp.pairing.batch import make_pairs
 from streamcmp.pairing.matching import match
-from streamcmp.pairing.spill import CHUNK_ROWS, MAX_BUCKET_BITS, RowLayout, Spill
+from streamcmp.pairing.rows import RowLayout
+from streamcmp.pairing.spill import MAX_BUCKET_BITS, MAX_CHUNK_ROWS, Spill
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from streamcmp.pairing.matching import Matched
     from streamcmp.resources import Resources
 
+CHUNK_ROWS = 500_000
+_HOLD_BYTES = 64 * 2**20  # small logs never touch the disk; for large ones the page cache does as well
 _BUCKET_ROWS = 250_000  # fits the caches; measured best between 150,000 and 300,000
 
 
@@ -40,8 +43,8 @@ def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examp
     bits = resources.bucket_bits
     if bits is None:
         bits = min(MAX_BUCKET_BITS, max(0, math.ceil(math.log2(max(1, expected / _BUCKET_ROWS)))))
-    hold = resources.memory // 8
-    _check_room(resources, expected * layout.dtype.itemsize - 2 * hold)
+    hold = min(resources.memory // 16, _HOLD_BYTES)
+    _check_room(resources, expected * layout.row_bytes - 2 * hold)
     spills = [Spill(layout, bits, resources.spill_dir, hold) for _ in range(2)]
     sides = ((pair.a, outcome.a, spills[0]), (pair.b, outcome.b, spills[1]))
     try:
@@ -66,10 +69,10 @@ def _check_room(resources: Resources, needed: int) -> None:
 
 
 def _scatter(log: CanonicalLog, unpaired: Unpaired, spill: Spill, resources: Resources) -> None:
-    for frame in log.batches(min(resources.chunk_rows or CHUNK_ROWS, CHUNK_ROWS)):
+    for frame in log.batches(min(resources.chunk_rows or CHUNK_ROWS, MAX_CHUNK_ROWS)):
         interrupt.check()
         unpaired.rows += frame.height
-        spill.append(unpaired.without_null_ids(frame))
+        spill.append(spill.layout.pack(unpaired.without_null_ids(frame)))
 
 
 def _ahead(pool: ThreadPoolExecutor, work: _Matcher, buckets: int, threads: int) -> Iterator[PairBatch]:
@@ -96,15 +99,13 @@ class _Matcher:
     def __call__(self, bucket: int) -> PairBatch:
         layout, (spill_a, spill_b) = self.layout, self.spills
         rows_a = spill_a.size(bucket)
-        rows = np.empty(rows_a + spill_b.size(bucket), layout.dtype)
-        spill_a.read(bucket, rows[:rows_a])
-        spill_b.read(bucket, rows[rows_a:])
-        keys = np.ascontiguousarray(rows["key"])
-        checks = np.ascontiguousarray(rows["check"]) if layout.checked else None
-        matched = match(keys, checks, layout.filtered(rows) if layout.filters else None, rows_a, self.bits)
-        batch = make_pairs(
-            layout.side(np.take(rows, matched.pair_a), "a"), layout.side(np.take(rows, matched.pair_b), "b")
-        )
+        rows = rows_a + spill_b.size(bucket)
+        planes = [np.empty(rows, dtype) for dtype in layout.planes]
+        spill_a.read(bucket, [plane[:rows_a] for plane in planes])
+        spill_b.read(bucket, [plane[rows_a:] for plane in planes])
+        keys = planes[0]
+        matched = match(keys, layout.checks(planes), layout.filtered(planes), rows_a, self.bits)
+        batch = make_pairs(layout.side(planes, matched.pair_a, "a"), layout.side(planes, matched.pair_b, "b"))
         self._record(matched, rows_a)
         self._remember(matched, rows_a, keys, batch)
         return batch
