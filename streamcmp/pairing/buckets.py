@@ -18,7 +18,7 @@ from streamcmp.errors import DataError
 from streamcmp.pairing.batch import make_pairs
 from streamcmp.pairing.matching import match
 from streamcmp.pairing.rows import RowLayout
-from streamcmp.pairing.spill import MAX_BUCKET_BITS, MAX_CHUNK_ROWS, Spill
+from streamcmp.pairing.spill import MAX_BUCKET_BITS, Spill
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +69,7 @@ def _check_room(resources: Resources, needed: int) -> None:
 
 
 def _scatter(log: CanonicalLog, unpaired: Unpaired, spill: Spill, resources: Resources) -> None:
-    for frame in log.batches(min(resources.chunk_rows or CHUNK_ROWS, MAX_CHUNK_ROWS)):
+    for frame in log.batches(resources.chunk_rows or CHUNK_ROWS):
         interrupt.check()
         unpaired.rows += frame.height
         spill.append(spill.layout.pack(unpaired.without_null_ids(frame)))

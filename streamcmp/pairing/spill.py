@@ -1,5 +1,4 @@
-"""One side's rows, cut into buckets by the high bits of their keys; on disk beyond what may be held in
-memory.
+"""One side's rows, cut into buckets by the high bits of their keys; on disk beyond what memory may hold.
 
 Chunks of rows are sorted by bucket and appended, plane by plane, to one file per side; a bucket is read
 back as one slice of every chunk. The file is unlinked while open, so the system frees it with the process,
@@ -24,9 +23,7 @@ if TYPE_CHECKING:
 
     from streamcmp.pairing.rows import Planes, RowLayout
 
-CHUNK_BITS = 20
-MAX_CHUNK_ROWS = 1 << CHUNK_BITS
-MAX_BUCKET_BITS = 32 - CHUNK_BITS  # bucket and row number share the 32 bits that are sorted
+MAX_BUCKET_BITS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +49,16 @@ class Spill:
         self.spilled_bytes = 0
 
     def append(self, planes: Planes) -> None:
-        """Add at most MAX_CHUNK_ROWS rows."""
+        """Add rows."""
         rows = len(planes[0])
         if self._bits:
-            order = (planes[0] >> np.uint64(64 - self._bits)).astype(np.uint32)
-            order <<= np.uint32(CHUNK_BITS)
-            order |= np.arange(rows, dtype=np.uint32)
-            order.sort()
-            starts = np.arange(1 << self._bits, dtype=np.uint32) << np.uint32(CHUNK_BITS)
-            cuts = np.append(np.searchsorted(order, starts), rows)
-            order &= np.uint32(MAX_CHUNK_ROWS - 1)
-            by_bucket = order.astype(np.intp)
-            planes = [np.take(plane, by_bucket) for plane in planes]
+            # Stable sorts of 8 and 16 bit numbers are radix sorts: 4 to 7 ns a row (measured).
+            width = np.uint8 if self._bits <= 8 else np.uint16
+            buckets = (planes[0] >> np.uint64(64 - self._bits)).astype(width)
+            order = np.argsort(buckets, kind="stable")
+            cuts = np.zeros((1 << self._bits) + 1, np.int64)
+            np.cumsum(np.bincount(buckets, minlength=1 << self._bits), out=cuts[1:])
+            planes = [np.take(plane, order) for plane in planes]
         else:
             cuts = np.array([0, rows])
         size = rows * self.layout.row_bytes
