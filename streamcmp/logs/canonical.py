@@ -201,6 +201,8 @@ class _Plan:
         """What was detected, and what applies to one side only."""
         notes = [note for side in SIDES for note in self.roles[side].notes]
         notes += guard_notes(self.guards)
+        if self.comparison.by_position and any(view.has(ROW) for view in self.views.values()):
+            notes.append(f"--on {ROW} pairs rows by their position, not by the column {ROW!r}")
         if self.where is not None and len(self.where.sides) == 1:
             (side,) = self.where.sides
             notes.append(f"--where filters the {OPTION_OF_SIDE[side]} log only: the other lacks its columns")

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import polars as pl
 from polars.exceptions import InvalidOperationError, PolarsError
+from polars.selectors import by_name
 
 from streamcmp.comparison import SideName
 from streamcmp.errors import BadValue, DataError, InternalError
@@ -120,7 +121,7 @@ class Cook:
         if frame is None:
             return part.shard.batches(names)
         lacking = [pl.lit(None).alias(name) for name in names if name not in part.schema]
-        wanted = frame.with_columns(lacking).select(names)
+        wanted = frame.with_columns(lacking).select(by_name(*names))
         return stream(wanted, CHUNK_ROWS, rows=part.shard.rows, label=part.label)
 
     def _with_truth(self, batch: pl.DataFrame, columns: dict[str, Column], where: str) -> pl.DataFrame:

@@ -50,7 +50,7 @@ class TruthColumns:
                 rows = batch.select(pl.any_horizontal(bad)).to_series()
                 if rows.any():
                     self._refuse(batch.row(int(rows.arg_max() or 0), named=True), part.label)
-                frames.append(batch.select(expr.alias(ID), pl.col(self.label).alias(LABEL)))
+                frames.append(batch.select(expr.alias(ID), typed[self.label].expr.alias(LABEL)))
                 columns.append(typed[self.label])
                 rows_before += batch.height
         if not frames:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import polars as pl
+from polars.selectors import by_name
 
 Kind = Literal[
     "int", "float", "decimal", "text", "untyped", "bool", "date", "datetime", "zoned datetime", "time",
@@ -54,8 +55,8 @@ class Column:
 
     @property
     def expr(self) -> pl.Expr:
-        """The raw values."""
-        return pl.col(self.name)
+        """The raw values. Not `pl.col`, which takes the names `*` and `^...$` for patterns."""
+        return by_name(self.name).as_expr()
 
     @property
     def type_name(self) -> str:
