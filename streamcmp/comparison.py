@@ -23,6 +23,7 @@ IdType = Literal["text", "int"]
 LabelType = Literal["text", "number"]
 
 ROW = "row"  # `--on row`: pair by position
+ALL_PAIRS = "overall"  # the family that is always there
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +48,7 @@ class LogRequest:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """What to do with rows that cannot simply be counted (DESIGN.
-
-    The ledger). The first value is the default.
-    """
+    """What to do with rows that cannot simply be counted; see the ledger. The first value is the default."""
 
     duplicates: Duplicates = "error"
     mismatch: Mismatch = "error"
@@ -115,7 +113,18 @@ class Comparison:
             )
         for side in SIDES:
             self._check_side(side)
-        if len(set(self.by)) != len(self.by):
+        self._check_families()
+
+    def _check_families(self) -> None:
+        names = [",".join(term) for term in self.by]
+        for name, term in zip(names, self.by, strict=True):
+            if not all(term):
+                raise UsageError(f"--by {name!r}: a column name is empty")
+            if len(set(term)) != len(term):
+                raise UsageError(f"--by {name} names the same column twice")
+            if name == ALL_PAIRS:
+                raise UsageError(f"--by {name}: the family of all pairs has this name; rename the column")
+        if len(set(names)) != len(names):
             raise UsageError("--by names the same family twice")
 
     def _check_side(self, side: SideName) -> None:

@@ -56,13 +56,16 @@ class Interrupted(KeyboardInterrupt):
 
 
 class UnknownColumn(UsageError):
-    """A column named by the user is not in the log."""
+    """A column named by the user is not in the log; `where` is None if it is in neither."""
 
-    def __init__(self, column: str, *, where: str, columns: Sequence[str], option: str | None = None) -> None:
+    def __init__(
+        self, column: str, *, where: str | None, columns: Sequence[str], option: str | None = None
+    ) -> None:
         close = get_close_matches(column, columns, n=1, cutoff=0.6)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         named = f" (named by {option})" if option else ""
-        super().__init__(f"{where} has no column {column!r}{named}{hint}\nits columns: {', '.join(columns)}")
+        lacks, whose = ("neither log has a", "their") if where is None else (f"{where} has no", "its")
+        super().__init__(f"{lacks} column {column!r}{named}{hint}\n{whose} columns: {', '.join(columns)}")
         self.column = column
         self.columns = tuple(columns)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from streamcmp.comparison import ALL_PAIRS
 from streamcmp.errors import UsageError
 from streamcmp.ledger import Ledger
 
@@ -24,7 +25,7 @@ CELLS = ("both_correct", "n_ab", "n_ba", "both_wrong")
 NOTED = ("guard_mismatch", "unscored", "slice_differs")
 COUNTERS = (*CELLS, *NOTED)
 SLICE_PREFIX = "slice."
-OVERALL = "overall"
+OVERALL = ALL_PAIRS
 WHOLE = "1/1"
 
 

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import streamcmp
+from streamcmp.errors import UsageError
 
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
     "csv": lambda frame, path: frame.write_csv(path),
@@ -81,3 +82,30 @@ def test_on_row_says_that_it_is_not_the_column_row(side: int) -> None:
     logs[side] = plain.with_columns(row=pl.Series([2, 1]))
     assert streamcmp.compare(*logs, on="row", on_note=notes.append).to_dict()["results"][0]["n_ab"] == 0
     assert any("by their position, not by the column 'row'" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("by", "says"),
+    [
+        ([("overall",)], "all pairs"),
+        ([("",)], "empty"),
+        ([("x", "")], "empty"),
+        ([("x", "x")], "the same column twice"),
+        ([("x", "y"), ("x,y",)], "the same family twice"),
+        (["x,y", "x , y"], "the same family twice"),
+    ],
+    ids=str,
+)
+def test_families_that_could_not_be_told_apart_are_refused(by: Any, says: str) -> None:
+    log = pl.DataFrame({"id": [1], "correct": [1], "overall": [1], "": [1], "x": [1], "y": [1], "x,y": [1]})
+    with pytest.raises(UsageError, match=says):
+        streamcmp.compare(log, log, by=by)
+
+
+def test_a_column_that_neither_log_has() -> None:
+    log = pl.DataFrame({"id": [1], "correct": [1], "domain": ["x"]})
+    for options in ({"by": ["doman"]}, {"where": "doman = 'x'"}):
+        with pytest.raises(UsageError) as caught:
+            streamcmp.compare(log, log, **options)  # type: ignore[arg-type]
+        assert str(caught.value).startswith("neither log has a column 'doman'")
+        assert "did you mean 'domain'?\ntheir columns: id, correct, domain" in str(caught.value)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NoReturn
 
 from streamcmp.comparison import OPTION_OF_SIDE, SIDES, Comparison, SideName
-from streamcmp.errors import UnknownColumn, UsageError
+from streamcmp.errors import UsageError
 from streamcmp.logs.slices import FamilyCodec, SliceColumn, decide_slice
-from streamcmp.logs.view import View, all_columns
+from streamcmp.logs.view import View, refuse_unknown
 from streamcmp.tally import family_name
 
 
@@ -32,7 +33,7 @@ def decide_families(
     for index, term in enumerate(comparison.by):
         carriers = [side for side in SIDES if all(name in names[side] for name in term)]
         if not carriers:
-            raise _lacking(term, names, views)
+            _refuse(term, names, views)
         for name in term:
             if name not in columns:
                 seen = {side: views[side].typed(names[side][name]) for side in SIDES if name in names[side]}
@@ -58,13 +59,14 @@ def _own_names(comparison: Comparison, view: View) -> dict[str, str]:
     }
 
 
-def _lacking(
+def _refuse(
     term: tuple[str, ...], names: Mapping[SideName, Mapping[str, str]], views: Mapping[SideName, View]
-) -> UsageError:
+) -> NoReturn:
+    """Raise the error for a term that no side carries."""
     for name in term:
         if not any(name in names[side] for side in SIDES):
-            return UnknownColumn(name, where="neither log", columns=all_columns(views), option="--by")
-    return UsageError(
+            refuse_unknown(name, views, "--by")
+    raise UsageError(
         f"--by {family_name(term)}: no log has all of these columns; crossed slices come from one log\n"
         + "\n".join(f"columns of {view.label}: {', '.join(view.columns)}" for view in views.values())
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NoReturn
 
 import polars as pl
 
@@ -97,9 +98,13 @@ class View:
         return {column.kind for _, column in self.typed(name)}
 
 
-def all_columns(views: Mapping[SideName, View]) -> list[str]:
-    """The columns of either side, each once."""
-    return list(dict.fromkeys(name for view in views.values() for name in view.columns))
+def refuse_unknown(name: str, views: Mapping[SideName, View], option: str) -> NoReturn:
+    """Raise the error for a column that neither side has in all its shards."""
+    for view in views.values():
+        if any(name in part.schema for part in view.parts):
+            view.require(name, option)
+    columns = dict.fromkeys(column for view in views.values() for column in view.columns)
+    raise UnknownColumn(name, where=None, columns=list(columns), option=option)
 
 
 def label_of(shard: Shard, side: SideName) -> str:

@@ -9,8 +9,8 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from streamcmp.comparison import SIDES, SideName
-from streamcmp.errors import UnknownColumn, UsageError
-from streamcmp.logs.view import View, all_columns
+from streamcmp.errors import UsageError
+from streamcmp.logs.view import View, refuse_unknown
 
 # Nodes of a serialised expression that look at several rows: their value would depend on how a log is split.
 MANY_ROWS = ('"Agg"', '"Over"', '"Rank"', '"Len"', '"Shift"', '"SubPlan"')
@@ -68,6 +68,6 @@ def resolve_where(text: str | None, views: Mapping[SideName, View]) -> Where | N
     if not sides:
         for name in roots:
             if not any(views[side].has(name) for side in SIDES):
-                raise UnknownColumn(name, where="neither log", columns=all_columns(views), option="--where")
+                refuse_unknown(name, views, "--where")
         raise UsageError(f"--where {text!r}: no log has all of the columns {', '.join(roots)}")
     return Where(text, roots, sides)
