@@ -22,7 +22,11 @@ from streamcmp.tally import Tally, family_name
 from tests import oracle
 
 BIG = 2**63
-CANNOT_HOLD = {"parquet": [pl.Int128()], "ipc": [pl.Int128()], "ndjson": [pl.Int128(), pl.Categorical()]}
+CANNOT_HOLD: dict[str, list[pl.DataType]] = {
+    "parquet": [pl.Int128()],
+    "ipc": [pl.Int128()],
+    "ndjson": [pl.Int128(), pl.Categorical()],
+}
 IDS: dict[str, tuple[st.SearchStrategy[Any], pl.DataType]] = {
     "small int": (st.integers(-3, 12), pl.Int64()),
     "int32": (st.integers(-3, 12), pl.Int32()),
@@ -63,7 +67,7 @@ def logs(draw: st.DrawFn) -> dict[str, Any]:
         }
 
     identities = st.tuples(ids, st.integers(0, 1))
-    shape = draw(st.sampled_from(["independent", "same order", "unique same order", "shuffled"]))
+    shape = draw(st.sampled_from(["independent", "same order", "unique same order", "shuffled", "sorted"]))
     left = draw(
         st.lists(
             identities, min_size=1, max_size=14, unique_by=repr if shape == "unique same order" else None
@@ -72,6 +76,8 @@ def logs(draw: st.DrawFn) -> dict[str, Any]:
     right = draw(st.lists(identities, min_size=1, max_size=14)) if shape == "independent" else list(left)
     if shape == "shuffled":
         right = draw(st.permutations(right))
+    if shape == "sorted":
+        left, right = (rising(draw(st.lists(identities, min_size=1, max_size=14)), dtype) for _ in "ab")
     a = [row(identity) for identity in left]
     b = [
         row(identity)
@@ -86,6 +92,7 @@ def logs(draw: st.DrawFn) -> dict[str, Any]:
     return {
         "a": a,
         "b": b,
+        "shape": shape,
         "dtype": dtype,
         "on": ("id", "epoch") if compound else ("id",),
         "by": by,
@@ -95,6 +102,15 @@ def logs(draw: st.DrawFn) -> dict[str, Any]:
         "missing": draw(st.sampled_from(["drop", "wrong"])),
         "mismatch": draw(st.sampled_from(["drop", "ignore"])),
     }
+
+
+def rising(identities: list[tuple[Any, Any]], dtype: pl.DataType) -> list[tuple[Any, Any]]:
+    """Each identity once, those without an id anywhere, the others in the order of canonical ids."""
+    found = {repr(identity[0]): identity for identity in identities}.values()
+    text = isinstance(dtype, pl.String | pl.Categorical | pl.Int128)
+    absent = [one for one in found if one[0] is None or one[0] != one[0]]
+    present = [one for one in found if one[0] is not None and one[0] == one[0]]
+    return absent + sorted(present, key=lambda one: str(one[0]).encode() if text else one[0])
 
 
 def frame(rows: list[dict[str, Any]], dtype: pl.DataType) -> pl.DataFrame:
@@ -231,6 +247,14 @@ def write(
         else:
             part.write_ndjson(path)
     return folder
+
+
+@given(logs().filter(lambda case: case["shape"] == "sorted" and case["on"] == ("id",)), RESOURCES)
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
+def test_sorted_logs_with_gaps_are_merged(case: dict[str, Any], resources: Resources) -> None:
+    left, right = (frame(rows_of(case, side), case["dtype"]) for side in ("a", "b"))
+    forced = replace(resources, strategy="merge")
+    same(observed(count(request(case, left, right), forced).tally), expected(case))
 
 
 @given(logs(), st.integers(2, 4))

@@ -9,7 +9,7 @@ from streamcmp.accumulate import Accumulator
 from streamcmp.comparison import SIDES
 from streamcmp.errors import DataError
 from streamcmp.logs import open_pair
-from streamcmp.pairing import buckets, lockstep
+from streamcmp.pairing import buckets, lockstep, merge
 from streamcmp.pairing.batch import Outcome
 from streamcmp.pairing.examples import Examples, first_ids
 from streamcmp.pairing.plan import strategies
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from streamcmp.logs.model import LogPair
     from streamcmp.resources import Resources
 
-_STRATEGIES = {"lockstep": lockstep.pairs, "buckets": buckets.pairs}
+_STRATEGIES = {"lockstep": lockstep.pairs, "merge": merge.pairs, "buckets": buckets.pairs}
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ def count(
             continue
         return _conclude(pair, accumulator, outcome, examples)
     raise DataError(
-        "--strategy lockstep cannot pair these logs: they are not in the same order, or an id occurs twice; "
-        "leave --strategy out"
+        f"--strategy {resources.strategy} cannot pair these logs: they are not in the order it needs, or an "
+        "id occurs twice; leave --strategy out"
     )
 
 

@@ -6,17 +6,19 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from streamcmp.ledger import SideLedger
 from streamcmp.logs.model import FILTERED, ID, OUTCOME, family_column, guard_column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     import numpy.typing as npt
     import polars as pl
 
     from streamcmp.logs.model import LogPair
+    from streamcmp.pairing.matching import Matched
 
 ExampleKind = Literal["duplicate_a", "duplicate_b", "guard_mismatch", "unmatched_a", "unmatched_b"]
 
@@ -59,6 +61,14 @@ class Side:
                 frame[name].to_numpy() if (name := family_column(index)) in frame.columns else None
                 for index in range(len(pair.codecs))
             ],
+        )
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Side:
+        """Some rows' payload."""
+        return Side(
+            self.outcome[rows],
+            [guard[rows] for guard in self.guards],
+            [None if family is None else family[rows] for family in self.families],
         )
 
 
@@ -110,8 +120,17 @@ class Unpaired:
 
 @dataclass
 class Outcome:
-    """Both sides' rows that never reached a pair. Buckets add from several threads, under `lock`."""
+    """Both sides' rows that never reached a pair. Buckets add from several threads."""
 
     a: Unpaired = field(default_factory=Unpaired)
     b: Unpaired = field(default_factory=Unpaired)
-    lock: Lock = field(default_factory=Lock)
+    _lock: Lock = field(default_factory=Lock)
+
+    def record(self, matched: Matched, rows_a: int) -> None:
+        """Count the rows that `match` left without a partner; a's are those below `rows_a`."""
+        for fate in ("filtered", "duplicate", "unmatched"):
+            rows = getattr(matched, fate)
+            of_a = int(np.count_nonzero(rows < rows_a))
+            with self._lock:
+                for side, count in ((self.a, of_a), (self.b, len(rows) - of_a)):
+                    setattr(side, fate, getattr(side, fate) + count)

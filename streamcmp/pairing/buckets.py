@@ -5,7 +5,6 @@ Memory is bounded by the chunk being read and the bucket being matched; see ENGI
 
 from __future__ import annotations
 
-import math
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from streamcmp.errors import DataError
 from streamcmp.pairing.batch import make_pairs
 from streamcmp.pairing.matching import match
 from streamcmp.pairing.rows import RowLayout
-from streamcmp.pairing.spill import MAX_BUCKET_BITS, Spill
+from streamcmp.pairing.spill import Spill, bucket_bits, hold_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,27 +31,26 @@ if TYPE_CHECKING:
     from streamcmp.resources import Resources
 
 CHUNK_ROWS = 500_000
-_HOLD_BYTES = 64 * 2**20  # small logs never touch the disk; for large ones the page cache does as well
-_BUCKET_ROWS = 250_000  # fits the caches; measured best between 150,000 and 300,000
 
 
 def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examples) -> Iterator[PairBatch]:
     """Yield the pairs of one bucket after another; fill `outcome` and `examples`."""
     layout = RowLayout(pair)
     expected = pair.a.estimated_rows + pair.b.estimated_rows
-    bits = resources.bucket_bits
-    if bits is None:
-        bits = min(MAX_BUCKET_BITS, max(0, math.ceil(math.log2(max(1, expected / _BUCKET_ROWS)))))
-    hold = min(resources.memory // 16, _HOLD_BYTES)
+    bits = bucket_bits(expected) if resources.bucket_bits is None else resources.bucket_bits
+    hold = hold_bytes(resources)
     _check_room(resources, expected * layout.row_bytes - 2 * hold)
-    spills = [Spill(layout, bits, resources.spill_dir, hold) for _ in range(2)]
+    spills = (
+        Spill(layout.row_bytes, bits, resources.spill_dir, hold),
+        Spill(layout.row_bytes, bits, resources.spill_dir, hold),
+    )
     sides = ((pair.a, outcome.a, spills[0]), (pair.b, outcome.b, spills[1]))
     try:
         with ThreadPoolExecutor(min(2, resources.threads)) as pool:
-            for done in [pool.submit(_scatter, *side, resources) for side in sides]:
+            for done in [pool.submit(_scatter, *side, layout, resources) for side in sides]:
                 done.result()
         with ThreadPoolExecutor(resources.threads) as pool:
-            work = _Matcher(layout, (spills[0], spills[1]), bits, outcome, examples)
+            work = _Matcher(layout, spills, bits, outcome, examples)
             yield from _ahead(pool, work, 1 << bits, resources.threads)
     finally:
         for spill in spills:
@@ -68,11 +66,13 @@ def _check_room(resources: Resources, needed: int) -> None:
         )
 
 
-def _scatter(log: CanonicalLog, unpaired: Unpaired, spill: Spill, resources: Resources) -> None:
+def _scatter(
+    log: CanonicalLog, unpaired: Unpaired, spill: Spill, layout: RowLayout, resources: Resources
+) -> None:
     for frame in log.batches(resources.chunk_rows or CHUNK_ROWS):
         interrupt.check()
         unpaired.rows += frame.height
-        spill.append(spill.layout.pack(unpaired.without_null_ids(frame)))
+        spill.append(layout.pack(unpaired.without_null_ids(frame)))
 
 
 def _ahead(pool: ThreadPoolExecutor, work: _Matcher, buckets: int, threads: int) -> Iterator[PairBatch]:
@@ -106,17 +106,9 @@ class _Matcher:
         keys = planes[0]
         matched = match(keys, layout.checks(planes), layout.filtered(planes), rows_a, self.bits)
         batch = make_pairs(layout.side(planes, matched.pair_a, "a"), layout.side(planes, matched.pair_b, "b"))
-        self._record(matched, rows_a)
+        self.outcome.record(matched, rows_a)
         self._remember(matched, rows_a, keys, batch)
         return batch
-
-    def _record(self, matched: Matched, rows_a: int) -> None:
-        for fate in ("filtered", "duplicate", "unmatched"):
-            rows = getattr(matched, fate)
-            of_a = int(np.count_nonzero(rows < rows_a))
-            with self.outcome.lock:
-                setattr(self.outcome.a, fate, getattr(self.outcome.a, fate) + of_a)
-                setattr(self.outcome.b, fate, getattr(self.outcome.b, fate) + len(rows) - of_a)
 
     def _remember(
         self, matched: Matched, rows_a: int, keys: npt.NDArray[np.uint64], batch: PairBatch

@@ -7,6 +7,8 @@ proved by ids that rise strictly, else from all ids' keys, sorted at the end. Th
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
@@ -19,11 +21,11 @@ from streamcmp.errors import DataError
 from streamcmp.logs.model import FILTERED, ID
 from streamcmp.pairing.batch import Side, make_pairs
 from streamcmp.pairing.keys import keys_of
+from streamcmp.pairing.matching import repeats
+from streamcmp.pairing.spill import Spill, bucket_bits, hold_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import numpy.typing as npt
 
     from streamcmp.logs.model import LogPair
     from streamcmp.pairing.batch import Outcome, PairBatch
@@ -42,7 +44,14 @@ def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examp
 
     Fill `outcome`. Raises OutOfStep, or DataError for `--on row` with unequal rows.
     """
-    proof = _Uniqueness(resources.memory // 4)
+    with closing(_Uniqueness(pair, resources)) as proof:
+        yield from _in_step(pair, resources, outcome, proof, examples)
+        proof.conclude()
+
+
+def _in_step(
+    pair: LogPair, resources: Resources, outcome: Outcome, proof: _Uniqueness, examples: Examples
+) -> Iterator[PairBatch]:
     for left, right in pair.together(resources.chunk_rows or CHUNK_ROWS):
         interrupt.check()
         if left.height != right.height:
@@ -56,7 +65,6 @@ def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examp
         if batch.mismatch is not None and ID in left.columns and batch.mismatch.any():
             examples.add_ids("guard_mismatch", left[ID].filter(pl.Series(batch.mismatch)))
         yield batch
-    proof.conclude()
 
 
 def _refuse_unequal(pair: LogPair, outcome: Outcome, left: int, right: int) -> None:
@@ -98,16 +106,16 @@ class _Uniqueness:
     """Proves that no id occurs twice, or raises OutOfStep.
 
     The first batch decides how: ids that rise in it are expected to rise to the end and cost nothing;
-    otherwise the keys of all ids are kept and sorted, which takes 16 bytes a row and must fit `budget`.
-    Equal keys of text ids may be a clash of hashes; the next strategy tells.
+    otherwise all ids' keys are put into buckets, which are looked at in the end. Equal keys of text ids may
+    be a clash of hashes; the next strategy tells.
     """
 
-    def __init__(self, budget: int) -> None:
-        self._budget = budget
+    def __init__(self, pair: LogPair, resources: Resources) -> None:
+        self._bits = bucket_bits(pair.a.estimated_rows)
+        self._keys = Spill(8, self._bits, resources.spill_dir, hold_bytes(resources))
+        self._threads = resources.threads
         self._last: Any = None
         self._rising: bool | None = None
-        self._keys: list[npt.NDArray[np.uint64]] = []
-        self._kept = 0
 
     def add(self, ids: pl.Series) -> None:
         if not len(ids):
@@ -120,14 +128,19 @@ class _Uniqueness:
                 raise OutOfStep
             self._rising, self._last = rising, ids.last()
         if self._rising is False:
-            self._kept += len(ids)
-            if 16 * self._kept > self._budget:
-                raise OutOfStep
-            self._keys.append(keys_of(ids))
+            self._keys.append([keys_of(ids)])
 
     def conclude(self) -> None:
         if self._rising is False:
-            keys = np.concatenate(self._keys)
-            keys.sort()
-            if bool((keys[1:] == keys[:-1]).any()):
-                raise OutOfStep
+            with ThreadPoolExecutor(self._threads) as pool:
+                if any(pool.map(self._repeats, range(1 << self._bits))):
+                    raise OutOfStep
+
+    def _repeats(self, bucket: int) -> bool:
+        interrupt.check()
+        keys = np.empty(self._keys.size(bucket), np.uint64)
+        self._keys.read(bucket, [keys])
+        return repeats(keys)
+
+    def close(self) -> None:
+        self._keys.close()

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 def strategies(pair: LogPair, resources: Resources) -> tuple[str, ...]:
     """Strategy names to try until one fits.
 
-    Lockstep costs little to try: logs in another order part within the first batch. Logs whose metadata tell
-    different row counts cannot be in step.
+    Lockstep and merge cost little to try: logs in another order part, or fall back, within the first batch.
+    Logs whose metadata tell different row counts cannot be in step.
     """
     if pair.positional:
         return ("lockstep",)
     if resources.strategy != "auto":
         return (resources.strategy,)
     if pair.a.rows is not None and pair.b.rows is not None and pair.a.rows != pair.b.rows:
-        return ("buckets",)
-    return ("lockstep", "buckets")
+        return ("merge", "buckets")
+    return ("lockstep", "merge", "buckets")

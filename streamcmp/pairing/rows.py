@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from streamcmp.logs.model import LogPair, SideName
+    from streamcmp.comparison import SideName
+    from streamcmp.logs.model import LogPair
 
     Planes = list[npt.NDArray[Any]]
     Words = npt.NDArray[np.uint32]

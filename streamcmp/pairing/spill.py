@@ -7,6 +7,7 @@ however it ends.
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from dataclasses import dataclass
@@ -21,9 +22,22 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from streamcmp.pairing.rows import Planes, RowLayout
+    from streamcmp.pairing.rows import Planes
+    from streamcmp.resources import Resources
 
 MAX_BUCKET_BITS = 12
+_BUCKET_ROWS = 250_000  # of both sides; what matching a bucket touches fits the caches then (measured)
+_HOLD_BYTES = 64 * 2**20  # small logs never touch the disk; for large ones the page cache does as well
+
+
+def bucket_bits(rows: int) -> int:
+    """How many bits of a key tell buckets apart, for about so many rows."""
+    return min(MAX_BUCKET_BITS, max(0, math.ceil(math.log2(max(1, rows / _BUCKET_ROWS)))))
+
+
+def hold_bytes(resources: Resources) -> int:
+    """What one spill may hold in memory."""
+    return min(resources.memory // 16, _HOLD_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +55,8 @@ class _Chunk:
 class Spill:
     """One side's buckets. Append from one thread, then read from any."""
 
-    def __init__(self, layout: RowLayout, bits: int, folder: Path, hold_bytes: int) -> None:
-        self.layout, self._bits, self._folder = layout, bits, folder
+    def __init__(self, row_bytes: int, bits: int, folder: Path, hold_bytes: int) -> None:
+        self._row_bytes, self._bits, self._folder = row_bytes, bits, folder
         self._hold_bytes = hold_bytes
         self._chunks: list[_Chunk] = []
         self._file: Any = None
@@ -61,7 +75,7 @@ class Spill:
             planes = [np.take(plane, order) for plane in planes]
         else:
             cuts = np.array([0, rows])
-        size = rows * self.layout.row_bytes
+        size = rows * self._row_bytes
         if size <= self._hold_bytes:
             self._hold_bytes -= size
             self._chunks.append(_Chunk(cuts, planes, ()))
