@@ -147,7 +147,7 @@ class _Plan:
         pairs_by_id = not comparison.by_position and (not wide or bool(comparison.on))
         needs_ids = pairs_by_id or comparison.truth is not None
         roles = resolve_roles(comparison, views, ids=needs_ids)
-        views = _informed(views, roles)
+        views = _informed(comparison, views, roles)
         truth = None
         if comparison.truth is not None:
             found = open_shards(comparison.truth, option="--truth", input_format=None, columns=())
@@ -218,12 +218,16 @@ def recipe_check(recipe: Recipe, view: View) -> None:
         recipe.build(columns, part.label)
 
 
-def _informed(views: Mapping[SideName, View], roles: Mapping[SideName, Roles]) -> dict[SideName, View]:
-    """A view whose id column has shown nothing but nulls so far learns its type from all rows."""
-    return {
-        side: view.completed() if any(not view.kinds(name) for name in roles[side].ids) else view
-        for side, view in views.items()
-    }  # fmt: skip
+def _informed(
+    comparison: Comparison, views: Mapping[SideName, View], roles: Mapping[SideName, Roles]
+) -> dict[SideName, View]:
+    """A view whose id or slice column has shown nothing so far learns of it from all rows: it may come late."""
+    informed = {}
+    for side, view in views.items():
+        slices = [name for term in comparison.log(side).by or comparison.by for name in term]
+        silent = any(not view.kinds(name) for name in (*roles[side].ids, *slices))
+        informed[side] = view.completed() if silent else view
+    return informed
 
 
 def _ids(
