@@ -62,7 +62,7 @@ def _nothing_matches(ledger: Ledger, ids: Examples) -> Iterator[str]:
         yield (
             f"0 of {a:,} ids match{other}: no id of the left log occurs in the right log"
             f"{_listed_by_side(ids, 'unmatched')}. Name the columns that identify an example with --on, or "
-            "with --left-on and --right-on where the logs call them differently."
+            f"with --left-on and --right-on where the logs call them differently.{_normalization(ids)}"
         )
     elif not (ledger.a.duplicate or ledger.b.duplicate):
         yield f"no pair is left: {_fate(ledger.a)} on the left, {_fate(ledger.b)} on the right."
@@ -125,7 +125,7 @@ def _unmatched(ledger: Ledger, policies: Policies, ids: Examples) -> Iterator[st
     ):
         yield (
             f"ids without a partner: {_of_sides(ledger, 'unmatched')}{_listed_by_side(ids, 'unmatched')}. "
-            "--unmatched drop leaves them out."
+            f"--unmatched drop leaves them out.{_normalization(ids)}"
         )
 
 
@@ -152,6 +152,17 @@ def _null_ids(ledger: Ledger, policies: Policies) -> Iterator[str]:
 def _of_sides(ledger: Ledger, bucket: str) -> str:
     counts = [(getattr(ledger.side(side), bucket), OPTION_OF_SIDE[side]) for side in SIDES]
     return " and ".join(f"{counted(count, 'row')} of the {name} log" for count, name in counts if count)
+
+
+def _normalization(ids: Examples) -> str:
+    """A hint, where ids without a partner look alike on both sides."""
+    alike = _listed(ids, "normalization")
+    if not alike:
+        return ""
+    return (
+        f" Only Unicode normalisation separates some of them ({alike}): accents are composed in one log and "
+        "decomposed in the other. Write the ids of both in one form, such as NFC."
+    )
 
 
 def _listed(ids: Examples, key: str) -> str:

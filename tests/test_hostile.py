@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import streamcmp
-from streamcmp.errors import UsageError
+from streamcmp.errors import DataError, UsageError
 
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
     "csv": lambda frame, path: frame.write_csv(path),
@@ -104,8 +104,17 @@ def test_families_that_could_not_be_told_apart_are_refused(by: Any, says: str) -
 
 def test_a_column_that_neither_log_has() -> None:
     log = pl.DataFrame({"id": [1], "correct": [1], "domain": ["x"]})
-    for options in ({"by": ["doman"]}, {"where": "doman = 'x'"}):
+    asked: list[dict[str, Any]] = [{"by": ["doman"]}, {"where": "doman = 'x'"}]
+    for options in asked:
         with pytest.raises(UsageError) as caught:
-            streamcmp.compare(log, log, **options)  # type: ignore[arg-type]
+            streamcmp.compare(log, log, **options)
         assert str(caught.value).startswith("neither log has a column 'doman'")
         assert "did you mean 'domain'?\ntheir columns: id, correct, domain" in str(caught.value)
+
+
+def test_a_truth_file_must_fit_the_memory(tmp_path: Path) -> None:
+    log = pl.DataFrame({"id": [1, 2], "prediction": ["x", "y"]})
+    truth = pl.DataFrame({"id": [1, 2], "label": ["x", "y" * (65 << 20)]})
+    assert streamcmp.compare(log, log, truth=truth).to_dict()["results"][0]["both_correct"] == 1
+    with pytest.raises(DataError, match="memory budget"):
+        streamcmp.compare(log, log, truth=truth, memory="64MiB")

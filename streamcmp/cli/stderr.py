@@ -14,6 +14,7 @@ _EXAMPLES: Final = {
     "guard_mismatch": "ids whose guard differs",
     "unmatched_a": "ids on the left only",
     "unmatched_b": "ids on the right only",
+    "normalization": "ids without a partner that only Unicode normalisation separates",
 }
 
 

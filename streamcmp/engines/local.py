@@ -41,7 +41,7 @@ def count(
     `on_note` receives one sentence for each thing that was detected rather than said. Raises UsageError and
     DataError; Interrupted when a signal arrived inside `interrupt.stoppable`.
     """
-    pair = open_pair(comparison)
+    pair = open_pair(comparison, memory_budget=resources.memory)
     for note in pair.notes:
         (on_note or _ignore)(note)
     for name in strategies(pair, resources):

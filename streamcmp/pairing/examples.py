@@ -27,22 +27,30 @@ if TYPE_CHECKING:
 
 SHOWN = 5
 _KEPT_KEYS = 1_000_000  # per kind, the smallest; beyond that the five ids named are the smallest among these
+_KEPT_FORMS = 100_000  # likewise, of unmatched ids with accents and the like
 _PASS_ROWS = 500_000
+_UNMATCHED: tuple[ExampleKind, ExampleKind] = ("unmatched_a", "unmatched_b")
 
 
 class Examples:
     """Collects ids worth naming. Thread-safe."""
 
     def __init__(self) -> None:
-        self._ids: dict[ExampleKind, pl.Series] = {}
+        self._ids: dict[str, pl.Series] = {}
         self._keys: dict[ExampleKind, npt.NDArray[np.uint64]] = {}
+        self._composed: dict[ExampleKind, pl.Series] = {}
         self._lock = Lock()
 
     def add_ids(self, kind: ExampleKind, ids: pl.Series) -> None:
         """Ids in hand."""
         with self._lock:
             known = self._ids.get(kind)
+            if known is not None and len(known) == SHOWN:
+                ids = ids.filter(ids < known.last())  # mostly none are left, and sorting is dear
+            if not len(ids):
+                return
             self._ids[kind] = _smallest(ids if known is None else pl.concat([known, ids]))
+            self._compose(kind, ids)
 
     def add_keys(self, kind: ExampleKind, keys: npt.NDArray[np.uint64], dtype: pl.DataType) -> None:
         """Keys of ids of `dtype`."""
@@ -61,18 +69,21 @@ class Examples:
 
         Reads the logs again where only hashes are known.
         """
-        found: dict[ExampleKind, pl.Series] = dict(self._ids)
+        found = dict(self._ids)
         on_b: tuple[ExampleKind, ...] = ("duplicate_b", "unmatched_b")
         for log, kinds in (
             (pair.a, [kind for kind in self._keys if kind not in on_b]),
             (pair.b, [kind for kind in self._keys if kind in on_b]),
         ):
             if kinds:
-                found.update(self._find(log, kinds))
+                found |= self._find(log, kinds)
+        alike = self._apart_by_normalization()
+        if len(alike):
+            found["normalization"] = _smallest(alike)
         return {kind: [pair.show_id(value) for value in ids.to_list()] for kind, ids in found.items()}
 
-    def _find(self, log: CanonicalLog, kinds: Sequence[ExampleKind]) -> dict[ExampleKind, pl.Series]:
-        found: dict[ExampleKind, pl.Series] = {}
+    def _find(self, log: CanonicalLog, kinds: Sequence[ExampleKind]) -> dict[str, pl.Series]:
+        found: dict[str, pl.Series] = {}
         for frame in log.batches(_PASS_ROWS):
             interrupt.check()
             ids = frame[ID] if FILTERED not in frame.columns else frame.filter(~pl.col(FILTERED))[ID]
@@ -84,7 +95,22 @@ class Examples:
                 hits = ids.filter(pl.Series(wanted[at] == keys))
                 known = found.get(kind)
                 found[kind] = _smallest(hits if known is None else pl.concat([known, hits]))
+                self._compose(kind, hits)
         return found
+
+    def _compose(self, kind: ExampleKind, ids: pl.Series) -> None:
+        """Keep the composed form (NFC) of unmatched ids that are more than ASCII."""
+        if kind not in _UNMATCHED or is_exact(ids.dtype):
+            return
+        forms = ids.filter(ids.str.len_bytes() != ids.str.len_chars()).str.normalize("NFC")
+        known = self._composed.get(kind)
+        forms = forms if known is None else pl.concat([known, forms])
+        self._composed[kind] = forms.unique().bottom_k(_KEPT_FORMS)
+
+    def _apart_by_normalization(self) -> pl.Series:
+        """Composed forms of unmatched ids that both sides have: the same words, spelled in other bytes."""
+        a, b = (self._composed.get(kind, pl.Series([], dtype=pl.String)) for kind in _UNMATCHED)
+        return a.filter(a.is_in(b.implode()))
 
 
 def first_ids(log: CanonicalLog) -> pl.Series:
