@@ -12,7 +12,7 @@ from typing import Literal, get_args
 from streamcmp.comparison import check_choice
 from streamcmp.errors import UsageError
 
-Strategy = Literal["auto", "lockstep", "merge", "buckets"]
+Strategy = Literal["auto", "lockstep", "merge", "direct", "buckets"]
 
 _UNITS = {
     "": 1,

@@ -9,7 +9,7 @@ from streamcmp.accumulate import Accumulator
 from streamcmp.comparison import SIDES
 from streamcmp.errors import DataError
 from streamcmp.logs import open_pair
-from streamcmp.pairing import buckets, lockstep, merge
+from streamcmp.pairing import buckets, direct, lockstep, merge
 from streamcmp.pairing.batch import Outcome
 from streamcmp.pairing.examples import Examples, first_ids
 from streamcmp.pairing.plan import strategies
@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from streamcmp.logs.model import LogPair
     from streamcmp.resources import Resources
 
-_STRATEGIES = {"lockstep": lockstep.pairs, "merge": merge.pairs, "buckets": buckets.pairs}
+_STRATEGIES = {
+    "lockstep": lockstep.pairs,
+    "merge": merge.pairs,
+    "direct": direct.pairs,
+    "buckets": buckets.pairs,
+}
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,10 @@ class Shard(Protocol):
         """
         ...
 
+    def bounds(self, column: str) -> tuple[int, int] | None:
+        """The range of an integer column by metadata: a hint, to be verified. None where unknown."""
+        ...
+
     def value(self, column: str, row: int) -> object:
         """The raw value at a 0-based row. For messages only: it may read the shard up to that row."""
         ...
@@ -89,6 +93,11 @@ class CanonicalLog(Protocol):
     @property
     def estimated_rows(self) -> int:
         """`rows`, or a guess from sizes; for planning only."""
+        ...
+
+    @property
+    def bounds(self) -> tuple[int, int] | None:
+        """The range of integer ids by metadata: a hint, to be verified. None where unknown."""
         ...
 
     @property

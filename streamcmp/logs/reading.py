@@ -162,6 +162,18 @@ class ShardedLog:
         )
 
     @property
+    def bounds(self) -> tuple[int, int] | None:
+        """The range of integer ids by metadata."""
+        ids = self.recipe.ids
+        if ids is None or not self.recipe.shows_id or ids.dtype != pl.Int64:
+            return None
+        ranges = [part.shard.bounds(self.recipe.id_names[0]) for part in self.cook.parts]
+        known = [each for each in ranges if each is not None]
+        if len(known) < len(ranges):
+            return None
+        return min(low for low, _ in known), max(high for _, high in known)
+
+    @property
     def filters(self) -> bool:
         """Whether batches carry FILTERED."""
         return self.recipe.filters

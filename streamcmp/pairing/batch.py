@@ -31,6 +31,7 @@ class PairBatch:
     slices: per family the slice code (uint32) of a, or of b where a does not carry it.
     differs: per family whether both sides carry it and disagree (bool), or None where only one carries it.
     mismatch: whether any guard differs (bool), or None where there are no guards.
+    weights: how many pairs each entry stands for (int64), or None where each is one pair.
     """
 
     outcome_a: npt.NDArray[np.uint8]
@@ -38,6 +39,7 @@ class PairBatch:
     slices: tuple[npt.NDArray[np.uint32], ...] = ()
     differs: tuple[npt.NDArray[np.bool_] | None, ...] = ()
     mismatch: npt.NDArray[np.bool_] | None = None
+    weights: npt.NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.outcome_a)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from streamcmp.pairing import direct
+
 if TYPE_CHECKING:
     from streamcmp.logs.model import LogPair
     from streamcmp.resources import Resources
@@ -19,6 +21,6 @@ def strategies(pair: LogPair, resources: Resources) -> tuple[str, ...]:
         return ("lockstep",)
     if resources.strategy != "auto":
         return (resources.strategy,)
-    if pair.a.rows is not None and pair.b.rows is not None and pair.a.rows != pair.b.rows:
-        return ("merge", "buckets")
-    return ("lockstep", "merge", "buckets")
+    unequal = pair.a.rows is not None and pair.b.rows is not None and pair.a.rows != pair.b.rows
+    shuffled = ("direct", "buckets") if direct.suits(pair, resources) else ("buckets",)
+    return (*(() if unequal else ("lockstep",)), "merge", *shuffled)

@@ -59,8 +59,12 @@ class RowLayout:
 
     def pack(self, frame: pl.DataFrame) -> Planes:
         """The planes of a canonical batch without null ids."""
+        return [keys_of(frame[ID]), *self.payload(frame)]
+
+    def payload(self, frame: pl.DataFrame) -> Planes:
+        """The planes behind the key's."""
         words = [self._word(name, frame) for name in self._place]
-        planes: Planes = [keys_of(frame[ID])]
+        planes: Planes = []
         for high, low in zip(words[::2], words[1::2], strict=False):
             plane = high.astype(np.uint64)
             plane <<= _HALF

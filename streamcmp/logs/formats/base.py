@@ -53,6 +53,10 @@ class BaseShard:
         """None: this format has no lazy scan."""
         return None
 
+    def bounds(self, column: str) -> tuple[int, int] | None:  # noqa: ARG002 - for those that know
+        """None: this format does not tell what range an integer column spans."""
+        return None
+
     def value(self, column: str, row: int) -> object:
         """The value at a 0-based row, found by walking the batches. For messages: slow on a large file."""
         for batch in self.batches([column]):
@@ -66,12 +70,19 @@ class LazyShard(BaseShard):
     """A shard that Polars scans: a Parquet or Arrow file, an object store, a frame."""
 
     def __init__(
-        self, label: str, frame: pl.LazyFrame, *, size: int | None = None, rows: int | None = None
+        self,
+        label: str,
+        frame: pl.LazyFrame,
+        *,
+        size: int | None = None,
+        rows: int | None = None,
+        bounds: Callable[[str], tuple[int, int] | None] | None = None,
     ) -> None:
         self.label = label
         self.size = size
         self.rows = rows
         self._frame = frame
+        self._bounds = bounds
         try:
             self._schema = dict(frame.collect_schema())
         except (PolarsError, OSError) as error:
@@ -84,6 +95,10 @@ class LazyShard(BaseShard):
     def lazy(self) -> pl.LazyFrame:
         """The scan."""
         return self._frame
+
+    def bounds(self, column: str) -> tuple[int, int] | None:
+        """What the file's statistics say of an integer column."""
+        return self._bounds(column) if self._bounds is not None else None
 
     def batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         """The named columns, in batches of equal height."""
@@ -145,6 +160,10 @@ class WithConstants(BaseShard):
         """The named columns in batches; see `Shard`."""
         for batch in self._shard.batches([name for name in columns if name not in self._constants]):
             yield conform(batch.with_columns(self._literals()), columns)
+
+    def bounds(self, column: str) -> tuple[int, int] | None:
+        """What the file says; constants are text."""
+        return None if column in self._constants else self._shard.bounds(column)
 
     def value(self, column: str, row: int) -> object:
         """The constant, or the file's value."""

@@ -30,6 +30,12 @@ class FrameShard(BaseShard):
         """The frame, lazily."""
         return self._frame.lazy()
 
+    def bounds(self, column: str) -> tuple[int, int] | None:
+        """The smallest and the largest value of an integer column."""
+        values = self._frame[column]
+        low, high = (values.min(), values.max()) if values.dtype.is_integer() else (None, None)
+        return (low, high) if isinstance(low, int) and isinstance(high, int) else None
+
     def batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         """The named columns, in slices of the frame."""
         for batch in conform(self._frame, columns).iter_slices(CHUNK_ROWS):

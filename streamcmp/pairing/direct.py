@@ -1,0 +1,246 @@
+"""Compact integer ids in any order: a table with a cell per possible id, and no sorting at all.
+
+What a pair needs of a row, its payload, has few different values as a rule: so many slices, guard values
+and outcomes. Each gets a small code. The pass over a writes codes into the cells; the pass over b reads
+them, marks them, and counts how often each code of a met each code of b. That table of counts is all there
+is to pair up in the end.
+
+Verified as it runs: ids within the range that the metadata claimed, no cell written twice, no cell read
+twice, and few enough payloads. The first violation raises `OutOfStep`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from streamcmp import interrupt
+from streamcmp.logs.model import ID
+from streamcmp.pairing.batch import make_pairs
+from streamcmp.pairing.lockstep import OutOfStep
+from streamcmp.pairing.rows import RowLayout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from streamcmp.comparison import SideName
+    from streamcmp.logs.model import CanonicalLog, LogPair
+    from streamcmp.pairing.batch import Outcome, PairBatch, Side, Unpaired
+    from streamcmp.pairing.examples import Examples
+    from streamcmp.pairing.rows import Planes
+    from streamcmp.resources import Resources
+
+CHUNK_ROWS = 200_000
+_PIECE = 32_768  # rows worked on at a time: what they need fits the cache
+_MET = np.uint16(2**15)  # a cell is 16 bits: a's code, and whether b met it
+_MOST_MEETINGS = 2**22  # cells of the table of counts
+_ODD = 0x9E3779B97F4A7C15
+_MOST_SLOT_BITS = 18
+
+
+def suits(pair: LogPair, resources: Resources) -> bool:
+    """Whether ids are compact by metadata, and payloads narrow, enough to try."""
+    found = _span(pair)
+    if found is None or len(RowLayout(pair).planes) > 2:
+        return False
+    cells = found[1] - found[0] + 1
+    rows = pair.a.estimated_rows + pair.b.estimated_rows
+    return cells <= resources.memory // 4 and cells <= 2 * rows
+
+
+def _span(pair: LogPair) -> tuple[int, int] | None:
+    """The range of both sides' ids by metadata."""
+    if pair.id_dtype != pl.Int64:
+        return None
+    a, b = pair.a.bounds, pair.b.bounds
+    return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))
+
+
+def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examples) -> Iterator[PairBatch]:
+    """Yield all pairs as one batch of weighted entries; fill `outcome` and `examples`. Raises OutOfStep."""
+    span = _span(pair)
+    layout = RowLayout(pair)
+    if span is None or len(layout.planes) > 2:
+        raise OutOfStep
+    chunk_rows = resources.chunk_rows or CHUNK_ROWS
+    a = _Coded(pair.a, outcome.a, layout, span, chunk_rows)
+    b = _Coded(pair.b, outcome.b, layout, span, chunk_rows)
+    table = np.zeros(span[1] - span[0] + 1, np.uint16)
+    _enter(a, table)
+    meetings = _meet(b, table, examples, span[0])
+    alone = np.zeros(_MET, np.int64)
+    for start in range(0, len(table), 2**20):
+        cells = table[start : start + 2**20]
+        only = np.flatnonzero((cells != 0) & (cells < _MET))
+        alone += np.bincount(cells[only], minlength=len(alone))
+        examples.add_ids("unmatched_a", pl.Series(only[~a.filtered[cells[only]]] + (start + span[0])))
+    _conclude(alone, a.filtered, outcome.a)
+    _conclude(meetings[0], b.filtered, outcome.b)
+    code_a, code_b = np.nonzero(meetings[1:])
+    code_a += 1
+    weights = meetings[code_a, code_b]
+    gone = a.filtered[code_a] | b.filtered[code_b]
+    outcome.a.filtered += int(weights[gone].sum())
+    outcome.b.filtered += int(weights[gone].sum())
+    kept = ~gone
+    batch = make_pairs(a.side("a").take(code_a[kept]), b.side("b").take(code_b[kept]))
+    if batch.mismatch is not None and batch.mismatch.any():
+        unequal = np.zeros(meetings.shape, np.bool_)
+        unequal[code_a[kept], code_b[kept]] = batch.mismatch
+        _name_mismatches(b, table, unequal, examples, span[0])
+    yield replace(batch, weights=weights[kept])
+
+
+class _Payloads:
+    """Payload values as codes from 1 on. Looked up by address: a multiplication spreads values over slots."""
+
+    def __init__(self) -> None:
+        self.known = np.zeros(0, np.uint64)
+        self._bits = 4
+        self._values = np.zeros(1 << self._bits, np.uint64)
+        self._codes = np.zeros(1 << self._bits, np.uint16)
+
+    def encode(self, payloads: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint16]:
+        slots = self._slots(payloads)
+        codes = self._codes[slots]
+        codes[self._values[slots] != payloads] = 0
+        if codes.all():
+            return codes
+        self._learn(np.unique(payloads[codes == 0]))
+        return self.encode(payloads)
+
+    def _slots(self, payloads: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        return ((payloads * np.uint64(_ODD)) >> np.uint64(64 - self._bits)).astype(np.int64)
+
+    def _learn(self, new: npt.NDArray[np.uint64]) -> None:
+        self.known = np.concatenate([self.known, new])
+        if len(self.known) >= _MET:
+            raise OutOfStep
+        while len(np.unique(slots := self._slots(self.known))) < len(self.known):
+            self._bits += 1
+            if self._bits > _MOST_SLOT_BITS:
+                raise OutOfStep
+        self._values = np.zeros(1 << self._bits, np.uint64)
+        self._codes = np.zeros(1 << self._bits, np.uint16)
+        self._values[slots] = self.known
+        self._codes[slots] = np.arange(1, len(self.known) + 1)
+
+
+class _Coded:
+    """One side's rows as (cells of the table, payload codes), any number of passes."""
+
+    def __init__(
+        self, log: CanonicalLog, unpaired: Unpaired, layout: RowLayout, span: tuple[int, int], chunk_rows: int
+    ) -> None:
+        self._log, self._unpaired, self._layout = log, unpaired, layout
+        self._span, self._chunk_rows = span, chunk_rows
+        self._payloads = _Payloads()
+        self.identified = 0
+
+    def first_pass(self) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.uint16]]]:
+        """Count rows and null ids as they come."""
+        for frame in self._log.batches(self._chunk_rows):
+            interrupt.check()
+            self._unpaired.rows += frame.height
+            identified = self._unpaired.without_null_ids(frame)
+            self.identified += identified.height
+            yield from self._pieces(identified)
+
+    def again(self) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.uint16]]]:
+        """The same pieces once more."""
+        for frame in self._log.batches(self._chunk_rows):
+            interrupt.check()
+            yield from self._pieces(frame.drop_nulls(ID))
+
+    def _pieces(self, frame: pl.DataFrame) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.uint16]]]:
+        if not frame.height:
+            return
+        ids = frame[ID].to_numpy()
+        low, high = self._span
+        if ids.min() < low or ids.max() > high:
+            raise OutOfStep
+        (payloads,) = self._layout.payload(frame)
+        for start in range(0, len(ids), _PIECE):
+            piece = slice(start, start + _PIECE)
+            yield ids[piece] - low, self._payloads.encode(payloads[piece].astype(np.uint64, copy=False))
+
+    @property
+    def codes(self) -> int:
+        """One more than the highest code so far."""
+        return len(self._payloads.known) + 1
+
+    @cached_property
+    def _planes(self) -> Planes:
+        """The payload of every code, 0 included; asked for when all rows were seen."""
+        known = np.concatenate([np.zeros(1, np.uint64), self._payloads.known])
+        return [known, known.astype(self._layout.planes[1])]
+
+    @cached_property
+    def filtered(self) -> npt.NDArray[np.bool_]:
+        """Which codes are of rows that `--where` excludes."""
+        flags = self._layout.filtered(self._planes)
+        return np.zeros(self.codes, np.bool_) if flags is None else flags
+
+    def side(self, name: SideName) -> Side:
+        """The payload of every code."""
+        return self._layout.side(self._planes, np.arange(self.codes), name)
+
+
+def _enter(a: _Coded, table: npt.NDArray[np.uint16]) -> None:
+    for cells, codes in a.first_pass():
+        table[cells] = codes
+    if np.count_nonzero(table) != a.identified:
+        raise OutOfStep  # an id occurs twice in a
+
+
+def _meet(b: _Coded, table: npt.NDArray[np.uint16], examples: Examples, low: int) -> npt.NDArray[np.int64]:
+    """How often each code of a (0: none) met each code of b. Marks the cells that b met."""
+    codes_a = int(table.max(initial=0)) + 1
+    meetings = np.zeros((codes_a, 64), np.int64)
+    for cells, codes in b.first_pass():
+        if b.codes > meetings.shape[1]:
+            meetings = _widened(meetings, b.codes)
+        met = table[cells]
+        table[cells] = met | _MET
+        if met.max() >= _MET:
+            raise OutOfStep  # an id occurs twice in b
+        np.add.at(meetings.reshape(-1), met.astype(np.int64) * meetings.shape[1] + codes, 1)
+        alone = np.flatnonzero(met == 0)
+        if len(alone):
+            examples.add_ids("unmatched_b", pl.Series(cells[alone] + low))
+    if np.count_nonzero(table >= _MET) != b.identified:
+        raise OutOfStep  # twice in one piece
+    return meetings[:, : b.codes]
+
+
+def _widened(meetings: npt.NDArray[np.int64], codes: int) -> npt.NDArray[np.int64]:
+    wider = np.zeros((len(meetings), 2 * codes), np.int64)
+    if wider.size > _MOST_MEETINGS:
+        raise OutOfStep
+    wider[:, : meetings.shape[1]] = meetings
+    return wider
+
+
+def _conclude(alone: npt.NDArray[np.int64], filtered: npt.NDArray[np.bool_], unpaired: Unpaired) -> None:
+    """Count rows without a partner, given per code."""
+    gone = int(alone[: len(filtered)][filtered].sum())
+    unpaired.filtered += gone
+    unpaired.unmatched += int(alone.sum()) - gone
+
+
+def _name_mismatches(
+    b: _Coded,
+    table: npt.NDArray[np.uint16],
+    unequal: npt.NDArray[np.bool_],
+    examples: Examples,
+    low: int,
+) -> None:
+    for cells, codes in b.again():
+        hits = unequal[table[cells] & ~_MET, codes]
+        examples.add_ids("guard_mismatch", pl.Series(cells[hits] + low))
