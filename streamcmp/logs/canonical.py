@@ -221,7 +221,7 @@ def recipe_check(recipe: Recipe, view: View) -> None:
 def _informed(
     comparison: Comparison, views: Mapping[SideName, View], roles: Mapping[SideName, Roles]
 ) -> dict[SideName, View]:
-    """A view whose id or slice column has shown nothing so far learns of it from all rows: it may come late."""
+    """A view whose id or slice column has shown nothing so far looks at all rows: it may come late."""
     informed = {}
     for side, view in views.items():
         slices = [name for term in comparison.log(side).by or comparison.by for name in term]
