@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 TALLY_VERSION = 1
 _HEADER = b"streamcmp.tally"
+# Integers that other readers of Parquet do not know: written as text, with their type in the header.
+_WIDE: dict[str, pl.DataType] = {str(dtype): dtype for dtype in (pl.Int128(), pl.UInt128())}
 
 
 def save(tally: Tally, path: str | PathLike[str]) -> None:
@@ -59,12 +61,15 @@ def save(tally: Tally, path: str | PathLike[str]) -> None:
     frame = pl.concat(rows, how="diagonal")
     slices = sorted(slice_columns(frame))
     counters = dict.fromkeys((*COUNTERS, *LEDGER_FIELDS))
+    wide = {name: str(frame.schema[name]) for name in slices if str(frame.schema[name]) in _WIDE}
     header = {
         "version": TALLY_VERSION,
         "rule": tally.rule.to_dict(),
         "parts": [{"inputs": part.inputs, "shard": part.shard} for part in tally.parts],
+        "wide": wide,
     }
-    table = frame.select("record", "side", "family", *slices, *counters).to_arrow()
+    plain = frame.with_columns(pl.col(name).cast(pl.String) for name in wide)
+    table = plain.select("record", "side", "family", *slices, *counters).to_arrow()
     table = table.replace_schema_metadata({_HEADER: json.dumps(header).encode()})
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
@@ -88,6 +93,7 @@ def load(path: str | PathLike[str]) -> Tally:
         raise UsageError(
             f"{path} was written by a newer streamcmp (tally version {fields['version']}); upgrade to read it"
         )
+    frame = frame.with_columns(pl.col(name).cast(_WIDE[dtype]) for name, dtype in fields["wide"].items())
     rule = Rule.from_dict(fields["rule"])
     parts = tuple(Part(part["inputs"], part["shard"]) for part in fields["parts"])
     return from_rows(frame, str(path), rule, parts)

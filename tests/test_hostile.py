@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 import pytest
 
 import streamcmp
 from streamcmp.errors import DataError, UsageError
+from streamcmp.report import RENDERERS
+from streamcmp.tally import Tally
 
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
     "csv": lambda frame, path: frame.write_csv(path),
@@ -118,3 +123,96 @@ def test_a_truth_file_must_fit_the_memory(tmp_path: Path) -> None:
     assert streamcmp.compare(log, log, truth=truth).to_dict()["results"][0]["both_correct"] == 1
     with pytest.raises(DataError, match="memory budget"):
         streamcmp.compare(log, log, truth=truth, memory="64MiB")
+
+
+_NOON = datetime(2020, 1, 1, 12, 0, 0, 5, tzinfo=UTC)
+# Values of every type that can slice, label, guard or identify, in ascending order.
+VALUES: dict[str, tuple[pl.DataType, list[Any]]] = {
+    "Int8": (pl.Int8(), [-2, 1]),
+    "UInt64": (pl.UInt64(), [2**63, 2**64 - 1]),
+    "Int128": (pl.Int128(), [-(2**100), 2**100]),
+    "UInt128": (pl.UInt128(), [1, 2**100]),
+    "Float16": (pl.Float16(), [0.5, 1.0]),
+    "Float32": (pl.Float32(), [0.5, 2.0**20]),
+    "Float64": (pl.Float64(), [-0.1, 1e300]),
+    "Infinity": (pl.Float64(), [-math.inf, math.inf]),
+    "Decimal": (pl.Decimal(38, 10), [Decimal("-2.5"), Decimal("1.0000000001")]),
+    "Date": (pl.Date(), [date(1, 1, 1), date(9999, 12, 31)]),
+    "Datetime": (pl.Datetime("ms"), [datetime(1969, 1, 1), datetime(2020, 1, 1, 1)]),  # noqa: DTZ001
+    "zoned Datetime": (pl.Datetime("us", "Europe/Berlin"), [_NOON, _NOON + timedelta(hours=1)]),
+    "Time": (pl.Time(), [time(1), time(23, 59, 59, 999999)]),
+    "Binary": (pl.Binary(), [b"", b"\xff\0"]),
+    "Boolean": (pl.Boolean(), [False, True]),
+    "String": (pl.String(), ["", "x" * 1_000_000]),
+    "Categorical": (pl.Categorical(), ["x", "y"]),
+    "Enum": (pl.Enum(["x", "y"]), ["x", "y"]),
+    "Null": (pl.Null(), [None, None]),
+}
+UNUSABLE: dict[str, tuple[pl.DataType, list[Any]]] = {
+    "List": (pl.List(pl.Int64()), [[1], []]),
+    "Array": (pl.Array(pl.Int64(), 2), [[1, 2], [3, 4]]),
+    "Struct": (pl.Struct({"x": pl.Int64()}), [{"x": 1}, {"x": 2}]),
+    "Duration": (pl.Duration(), [timedelta(1), timedelta(2)]),
+}
+
+
+def typed(dtype: pl.DataType, values: list[Any]) -> pl.DataFrame:
+    """Two rows with these values, and one with null."""
+    texts = str(dtype) in ("Int128", "UInt128")
+    column = pl.Series(
+        "v", [str(value) for value in values] if texts else values, pl.String() if texts else dtype
+    )
+    column = pl.concat([column.cast(dtype), pl.Series("v", [None], dtype=dtype)])
+    return pl.DataFrame({"id": [1, 2, 3], "correct": [1, 0, 1], "v": column})
+
+
+@pytest.mark.parametrize("strategy", ["auto", "buckets"])
+@pytest.mark.parametrize("crossed", [False, True])
+@pytest.mark.parametrize("name", VALUES)
+def test_a_slice_of_any_type_is_counted_rendered_and_saved(
+    tmp_path: Path, name: str, strategy: Literal["auto", "buckets"], *, crossed: bool
+) -> None:
+    dtype, values = VALUES[name]
+    frame = typed(dtype, values)
+    by: list[Any] = [("v", "id") if crossed else "v"]
+    report = streamcmp.compare(frame, frame.clone(), by=by, strategy=strategy)
+    slices = report.results.filter(family=",".join(by[0]))
+    expected = 1 if name == "Null" and not crossed else 3
+    assert slices.height == expected
+    if expected == 3 and name not in ("Categorical", "Enum", "Null"):
+        assert slices["slice.v"].dtype == dtype
+        assert slices["slice.v"].sort(nulls_last=True).to_list() == frame["v"].to_list()
+    for render in RENDERERS.values():
+        assert render(report)
+    tally = streamcmp.count(frame, frame.clone(), by=by, strategy=strategy)
+    tally.save(tmp_path / "x.tally")
+    assert Tally.load(tmp_path / "x.tally") == tally
+    assert streamcmp.finalize(tmp_path / "x.tally").to_dict()["results"] == report.to_dict()["results"]
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_labels_and_guards_of_any_type(name: str) -> None:
+    dtype, values = VALUES[name]
+    frame = typed(dtype, values).with_columns(label="v", prediction="v")
+    if name != "Null":
+        found = streamcmp.compare(frame, frame[::-1], guards="v", prediction="prediction").to_dict()
+        assert found["ledger"]["a"]["missing"] == 1
+        assert found["results"][0]["both_correct"] == 2
+        changed = frame.with_columns(pl.Series("v", [*frame["v"][1:2], *frame["v"][:1], None], dtype=dtype))
+        found = streamcmp.compare(frame, changed, guards="v", correct="correct", mismatch="drop").to_dict()
+        assert (found["ledger"]["a"]["guard_mismatch"], found["ledger"]["a"]["paired"]) == (2, 1)
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_nested_values_are_refused_where_one_value_is_needed(name: str) -> None:
+    frame = typed(*UNUSABLE[name])
+    for options in (
+        {"by": "v"},
+        {"on": "v"},
+        {"guards": "v"},
+        {"correct": "v"},
+        {"prediction": "v", "label": "id"},
+    ):
+        with pytest.raises(UsageError, match=r"'v' is .*; "):
+            streamcmp.compare(frame, frame.clone(), **options)  # type: ignore[arg-type]
+    assert streamcmp.compare(frame, frame.clone()).to_dict()["results"][0]["n"] == 3
