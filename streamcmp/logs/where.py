@@ -13,7 +13,9 @@ from streamcmp.errors import UsageError
 from streamcmp.logs.view import View, refuse_unknown
 
 # Nodes of a serialised expression that look at several rows: their value would depend on how a log is split.
-MANY_ROWS = ('"Agg"', '"Over"', '"Rank"', '"Len"', '"Shift"', '"SubPlan"')
+MANY_ROWS = (
+    '"Agg"', '"Over"', '"Rank"', '"Len"', '"Shift"', '"SubPlan"', '"Quantile"', '"Correlation"', '"Explode"',
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
