@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import streamcmp
-from streamcmp.errors import DataError, UsageError
+from streamcmp.errors import DataError, StreamcmpError, UsageError
 from streamcmp.report import RENDERERS
 from streamcmp.tally import Tally
 
@@ -221,7 +221,8 @@ def test_nested_values_are_refused_where_one_value_is_needed(name: str) -> None:
 @pytest.mark.parametrize(
     "condition",
     [
-        "SUM(id) > 1", "id = MAX(id)", "COUNT(*) > 1", "LAST(id) > 1", "MEDIAN(id) > 0", "STRING_AGG(t) = 'a'",
+        "SUM(id) > 1", "id = MAX(id)", "COUNT(*) > 1", "LAST(id) > 1", "MEDIAN(id) > 0",
+        "STRING_AGG(t) = 'a'",
         "QUANTILE_CONT(id, 0.5) > 1", "QUANTILE_DISC(id, 0.5) > 1", "CORR(id, correct) > 0",
         "COVAR(id, correct) > 0", "UNNEST(l) > 1", "RANK() OVER (ORDER BY id) > 1", "id IN (SELECT 1)",
         "SUM(id) OVER (PARTITION BY t) > 1", "LAG(id) OVER (ORDER BY id) > 1",
@@ -232,3 +233,39 @@ def test_where_never_looks_at_other_rows(condition: str) -> None:
     log = pl.DataFrame({"id": [1, 2], "correct": [1, 0], "t": ["a", "b"], "l": [[1], [2, 3]]})
     with pytest.raises(UsageError, match="looks at several rows"):
         streamcmp.compare(log, log, where=condition)
+
+
+@pytest.mark.parametrize(
+    ("truth", "options", "says"),
+    [
+        ({"id": ["1"], "label": ["x"]}, {}, "column 'id' of the truth frame is text"),
+        ({"id": [1, 1], "label": ["x", "y"]}, {}, "the truth frame: id 1 occurs more than once"),
+        ({"id": [1, None], "label": ["x", "y"]}, {}, "the truth frame, row 2: 'id' is None; every row"),
+        (
+            {"id": [1.0, 2.5], "label": ["x", "y"]},
+            {},
+            "the truth frame, row 2: 'id' is 2.5; this id is not a",
+        ),
+        ({"id": [], "label": []}, {}, "the truth frame holds no rows"),
+        ({"id": [1], "label": ["x"]}, {"label": "gold"}, "the truth frame has no column 'gold'"),
+        ({"id": [1], "other": ["x"]}, {}, "the truth frame has no label column"),
+        ({"task": [1], "label": ["x"]}, {}, "the truth frame has no id|needs the logs' id columns"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_with_a_truth_is_said_of_the_truth(
+    truth: dict[str, Any], options: dict[str, Any], says: str
+) -> None:
+    log = pl.DataFrame({"id": [1, 2], "prediction": ["x", "y"]})
+    with pytest.raises(StreamcmpError, match=says):
+        streamcmp.compare(log, log, truth=pl.DataFrame(truth), **options)
+
+
+def test_a_bad_truth_row_is_counted_within_its_file(tmp_path: Path) -> None:
+    log = pl.DataFrame({"id": [1, 2], "prediction": ["x", "y"]})
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "0.csv").write_text("id,label\n1,x\n")
+    (tmp_path / "t" / "1.csv").write_text("id,label\n2,y\n03,y\n")
+    with pytest.raises(DataError, match=r"1\.csv, row 2: 'id' is '03'; .*--id-type int"):
+        streamcmp.compare(log, log, truth=tmp_path / "t")
+    assert streamcmp.compare(log, log, truth=tmp_path / "t", id_type="int").to_dict()["results"][0]["n"] == 2

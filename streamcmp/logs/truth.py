@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from streamcmp.comparison import Comparison, SideName
-from streamcmp.errors import DataError, NoColumn, TypeConflict, UsageError
+from streamcmp.errors import BadValue, DataError, NoColumn, TypeConflict, UsageError
 from streamcmp.logs.columns import ID_RANKS, LABEL_RANKS, Roles, detect, names_of
 from streamcmp.logs.ids import IdRule, Seen
 from streamcmp.logs.model import ID, Shard
 from streamcmp.logs.slices import common_type
-from streamcmp.logs.values import NUMBERS, TEXTS, Column
+from streamcmp.logs.values import IN_WORDS, NUMBERS, TEXTS, Check, Column
 from streamcmp.logs.view import View
 
 LABEL = "label of the truth file"  # the column's name beside a log's own columns, and in messages
@@ -40,16 +40,21 @@ class TruthColumns:
         size = sum(part.shard.size or 0 for part in self.view.parts)
         self._afford(size, memory_budget)
         wanted = list(dict.fromkeys([*self.ids, self.label]))
-        frames, columns, rows_before = [], [], 0
+        frames, columns = [], []
         for part in self.view.parts:
+            rows_before = 0
             for batch in part.shard.batches(wanted):
                 typed = {name: Column(name, batch.schema[name], part.shard.untyped) for name in wanted}
                 where = f"{part.label}, from row {rows_before + 1:,} on"
                 expr, checks = ids.read([typed[name] for name in self.ids], where=where)
-                bad = [check.bad for check in checks] + [expr.is_null()]
-                rows = batch.select(pl.any_horizontal(bad)).to_series()
-                if rows.any():
-                    self._refuse(batch.row(int(rows.arg_max() or 0), named=True), part.label)
+                checks.append(Check(expr.is_null(), self.ids, "every row of a truth file needs an id"))
+                for check in checks:
+                    bad = batch.select(check.bad.fill_null(value=False)).to_series()
+                    if bad.any():
+                        row = int(bad.arg_max() or 0)
+                        values = [(name, batch[name][row]) for name in check.columns]
+                        where = f"{part.label}, row {rows_before + row + 1:,}"
+                        raise BadValue(where=where, values=values, problem=check.problem)
                 frames.append(batch.select(expr.alias(ID), typed[self.label].expr.alias(LABEL)))
                 columns.append(typed[self.label])
                 rows_before += batch.height
@@ -66,12 +71,6 @@ class TruthColumns:
             )
         return Truth(table, untyped=all(column.kind in {"untyped", "null"} for column in columns))
 
-    def _refuse(self, row: Mapping[str, object], label: str) -> None:
-        shown = ", ".join(f"{name!r} is {row[name]!r}" for name in self.ids)
-        raise DataError(
-            f"{label}: {shown}: not an id that can be looked up; every row of a truth file needs one"
-        )
-
     def _afford(self, size: int, budget: int | None) -> None:
         if budget is not None and size > budget:
             raise DataError(
@@ -86,8 +85,8 @@ class TruthColumns:
             first, second = sorted(kinds)[:2]
             raise TypeConflict(
                 f"{self.view.label}: column {self.label!r} holds several types",
-                first,
-                second,
+                IN_WORDS[first],
+                IN_WORDS[second],
                 "store one type",
             )
         dtype = common_type(dtypes) if dtypes else pl.Null()
@@ -120,13 +119,12 @@ def resolve_truth(
     comparison: Comparison, roles: Mapping[SideName, Roles], shards: Sequence[Shard]
 ) -> TruthColumns:
     """Find the truth file's id columns (side a's names, else the well-known ones) and its label."""
-    view = View.of("a", shards)
-    if len(shards) > 1:
-        view = View("a", f"the truth files ({shards[0].label}, ...)", view.parts)
-    view = view.completed()
+    view = View.of("a", shards, "truth").completed()
     label = comparison.a.label or comparison.b.label
-    if label is None or not view.has(label):
+    if label is None:
         label = detect(view.columns, LABEL_RANKS, role="label", where=view.label, option="--label")
+    else:
+        view.require(label, "--label")
     if label is None:
         raise NoColumn(
             "label", where=view.label, columns=view.columns, tried=names_of(LABEL_RANKS), option="--label"

@@ -39,13 +39,17 @@ class View:
     complete: bool = False
 
     @classmethod
-    def of(cls, side: SideName, shards: Sequence[Shard]) -> View:
-        """Read the schemas. Shards known to be empty do not count; a log of nothing else is an error."""
-        labels = [label_of(shard, side) for shard in shards]
-        label = labels[0] if len(shards) == 1 else f"the {OPTION_OF_SIDE[side]} log ({labels[0]}, ...)"
+    def of(cls, side: SideName, shards: Sequence[Shard], name: str | None = None) -> View:
+        """Read the schemas. Shards known to be empty do not count; a log of nothing else is an error.
+
+        `name` is what messages call the log; the side's, if left out.
+        """
+        name = name or OPTION_OF_SIDE[side]
+        labels = [label_of(shard, name) for shard in shards]
+        label = labels[0] if len(shards) == 1 else f"the {name} log ({labels[0]}, ...)"
         parts = [
-            Part(shard, shard.schema(), is_sparse(shard), name)
-            for shard, name in zip(shards, labels, strict=True)
+            Part(shard, shard.schema(), is_sparse(shard), own)
+            for shard, own in zip(shards, labels, strict=True)
             if shard.rows != 0
         ]
         parts = [part for part in parts if part.schema]
@@ -107,9 +111,9 @@ def refuse_unknown(name: str, views: Mapping[SideName, View], option: str) -> No
     raise UnknownColumn(name, where=None, columns=list(columns), option=option)
 
 
-def label_of(shard: Shard, side: SideName) -> str:
-    """What messages call a shard: its path; frames have none, so the side tells them apart."""
-    return f"the {OPTION_OF_SIDE[side]} {shard.label}" if shard.label.startswith("frame") else shard.label
+def label_of(shard: Shard, name: str) -> str:
+    """What messages call a shard: its path; frames have none, so the log's name tells them apart."""
+    return f"the {name} {shard.label}" if shard.label.startswith("frame") else shard.label
 
 
 def is_sparse(shard: Shard) -> bool:
