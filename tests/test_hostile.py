@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
@@ -269,3 +270,31 @@ def test_a_bad_truth_row_is_counted_within_its_file(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"1\.csv, row 2: 'id' is '03'; .*--id-type int"):
         streamcmp.compare(log, log, truth=tmp_path / "t")
     assert streamcmp.compare(log, log, truth=tmp_path / "t", id_type="int").to_dict()["results"][0]["n"] == 2
+
+
+@pytest.mark.parametrize("dtype", [pl.Int8(), pl.UInt8(), pl.Int64()])
+def test_slices_of_a_csv_are_not_cut_to_the_width_of_the_other_log_s_type(
+    tmp_path: Path, dtype: pl.DataType
+) -> None:
+    (tmp_path / "l.csv").write_text("id,correct,year\n1,1,2020\n2,1,2021\n3,1,7\n")
+    typed = pl.DataFrame({"id": [1, 2, 3], "correct": [1, 1, 1], "year": pl.Series([7, 7, 7], dtype=dtype)})
+    for logs, years in (((tmp_path / "l.csv", typed), [7, 2020, 2021]), ((typed, tmp_path / "l.csv"), [7])):
+        report = streamcmp.compare(*logs, by="year").to_dict()
+        assert sorted(row["slice"]["year"] for row in report["results"][1:]) == years
+        assert [warning["pairs"] for warning in report["warnings"]] == [2]
+
+
+def test_slices_of_a_csv_beside_narrow_floats(tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text("id,correct,x\n1,1,0.1\n2,1,0.10\n")
+    typed = pl.DataFrame({"id": [1, 2], "correct": [1, 1], "x": pl.Series([0.1, 0.1], dtype=pl.Float32())})
+    for logs in ((tmp_path / "l.csv", typed), (typed, tmp_path / "l.csv")):
+        report = streamcmp.compare(*logs, by="x").to_dict()
+        assert len(report["results"]) == 2
+        assert report["warnings"] == []
+
+
+def test_a_slice_wider_than_those_before_is_an_error_and_not_null(tmp_path: Path) -> None:
+    rows = [{"id": number, "correct": 1, "x": 2**63 if number >= 1500 else 1} for number in range(2000)]
+    (tmp_path / "l.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(DataError, match=r"row 1,501: 'x' is 9223372036854775808; this slice value does not"):
+        streamcmp.compare(tmp_path / "l.jsonl", tmp_path / "l.jsonl", by="x")

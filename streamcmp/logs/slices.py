@@ -96,7 +96,7 @@ def decide_slice(name: str, seen: Mapping[SideName, Seen]) -> SliceColumn:
     dtypes: dict[SideName, pl.DataType] = {}
     for side, (dtype, untyped) in own.items():
         adopted = untyped and typed and _spellable(typed[0])
-        dtypes[side] = typed[0] if adopted or (dtype == pl.Null and typed) else dtype
+        dtypes[side] = _roomy(typed[0]) if adopted or (dtype == pl.Null and typed) else dtype
     if len(dtypes) == 2:
         dtypes = _unify(dtypes)
     return SliceColumn(
@@ -117,10 +117,12 @@ def spell(column: Column, dtype: pl.DataType) -> tuple[pl.Expr, list[Check]]:
     value = column.expr
     if dtype.is_integer():
         if column.kind != UNTYPED:
-            return value.cast(pl.String), []
-        return _parsed(column, value.cast(pl.Int128, strict=False).cast(pl.String), dtype)
+            return value.cast(pl.String), _fits(column, dtype)
+        number = value.cast(pl.Int128, strict=False).cast(dtype, strict=False)
+        return _parsed(column, number.cast(pl.String), dtype)
     if dtype.is_float():
-        number = unsigned_zero(value.cast(pl.Float64, strict=column.kind != UNTYPED))
+        number = value.cast(pl.Float64, strict=column.kind != UNTYPED)
+        number = unsigned_zero(number.cast(dtype).cast(pl.Float64))
         text = pl.when(number.is_nan()).then(None).otherwise(number.cast(pl.String))
         return _parsed(column, text, dtype) if column.kind == UNTYPED else (text, [])
     if dtype == pl.Boolean and column.kind == UNTYPED:
@@ -161,6 +163,19 @@ def _parsed(column: Column, text: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr,
     bad = text.is_null() & column.expr.is_not_null() & (~nan if dtype.is_float() else pl.lit(value=True))
     problem = f"this slice value is not {dtype}, which the column is in the other log; store one type in both"
     return text, [Check(bad, (column.name,), problem)]
+
+
+def _fits(column: Column, dtype: pl.DataType) -> list[Check]:
+    """Integers wider than was known when the type was decided (NDJSON) must fit, or could not be shown."""
+    if common_type([column.dtype, dtype]) == dtype:
+        return []
+    bad = column.expr.is_not_null() & column.expr.cast(dtype, strict=False).is_null()
+    return [Check(bad, (column.name,), f"this slice value does not fit {dtype}, as those before it do")]
+
+
+def _roomy(dtype: pl.DataType) -> pl.DataType:
+    """The type that values not seen yet are given if the other log has `dtype`."""
+    return pl.Int64() if isinstance(dtype, SMALL_INTS) else dtype
 
 
 def _spellable(dtype: pl.DataType) -> bool:
