@@ -298,3 +298,17 @@ def test_a_slice_wider_than_those_before_is_an_error_and_not_null(tmp_path: Path
     (tmp_path / "l.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(DataError, match=r"row 1,501: 'x' is 9223372036854775808; this slice value does not"):
         streamcmp.compare(tmp_path / "l.jsonl", tmp_path / "l.jsonl", by="x")
+
+
+@pytest.mark.parametrize(("tolerance", "correct"), [(0, 1), (0.5, 1), (1, 2), (1.5, 2), (1e300, 3)])
+@pytest.mark.parametrize("dtype", [pl.Int64(), pl.UInt64(), pl.Int128()])
+def test_large_integers_within_a_tolerance(dtype: pl.DataType, tolerance: float, correct: int) -> None:
+    frame = pl.DataFrame(
+        {
+            "id": [1, 2, 3, 4],
+            "prediction": pl.Series([2**62 + 1, 2**62, 0, None], dtype=dtype),
+            "label": pl.Series([2**62, 2**62, 2**62, 1], dtype=dtype),
+        }
+    )
+    result = streamcmp.compare(frame, frame.clone(), tolerance=tolerance).to_dict()["results"][0]
+    assert (result["n"], result["both_correct"]) == (3, correct)

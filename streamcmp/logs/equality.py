@@ -6,6 +6,7 @@ the two was meant is for the user to declare, because a guess would call right a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import polars as pl
@@ -47,6 +48,10 @@ def within(value: Column, label: Column, tolerance: float, declared: LabelType |
             raise UnusableType(
                 f"column {column.name!r}", where=where, type_name=column.type_name, advice=advice
             )
+    if value.kind == label.kind == "int" and tolerance < 2**53:
+        # Exact: as floats, 2^53 + 1 and 2^53 would be one number.
+        apart = (Number.of(value).exact - Number.of(label).exact).abs()
+        return verdict(_absent(value, label), apart <= math.floor(tolerance)), []
     p, q = Number.of(value).float, Number.of(label).float
     absent = _absent(value, label) | is_nan(p) | is_nan(q)
     return verdict(absent, (p == q) | ((p - q).abs() <= tolerance)), unparsed(value) + unparsed(label)
