@@ -5,6 +5,8 @@ Every strategy, order, shard, chunk and bucket size counts what the row-by-row o
 
 from __future__ import annotations
 
+import gzip
+import io
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -246,6 +248,59 @@ def write(
             part.write_ipc(path)
         else:
             part.write_ndjson(path)
+    return folder
+
+
+@given(
+    logs().filter(lambda case: not case["dtype"].is_float()),
+    RESOURCES,
+    st.tuples(
+        st.sampled_from(["csv", "tsv", "csv.gz"]), st.sampled_from(["a", "b", "ab"]), st.integers(1, 3)
+    ),
+    st.randoms(use_true_random=False),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_files_without_types_give_the_same_tally(
+    tmp_path_factory: pytest.TempPathFactory,
+    case: dict[str, Any],
+    resources: Resources,
+    form_sides_and_shards: tuple[str, str, int],
+    rng: random.Random,
+) -> None:
+    """Text takes the types of the other log; where that has none either, slices are text."""
+    folder = tmp_path_factory.mktemp("untyped")
+    form, untyped, shards = form_sides_and_shards
+    sources: list[Any] = []
+    for side in ("a", "b"):
+        rows = rows_of(case, side)
+        rng.shuffle(rows)
+        whole = frame(rows, case["dtype"])
+        sources.append(write_untyped(whole, folder / side, form, shards) if side in untyped else whole)
+    comparison = request(case, *sources)
+    if case["where"]:
+        comparison = replace(comparison, where="CAST(keep AS INT) = 1")
+    ledger, families = expected(case)
+    if set(case["carried"]) <= set(untyped):
+        families = {
+            family: {
+                tuple(None if one is None else str(one) for one in key): counts
+                for key, counts in slices.items()
+            }
+            for family, slices in families.items()
+        }
+    same(observed(count(comparison, resources).tally), (ledger, families))
+
+
+def write_untyped(rows: pl.DataFrame, folder: Path, form: str, shards: int) -> Path:
+    """The rows as text files of a folder."""
+    folder.mkdir()
+    size = -(-rows.height // shards)
+    for at in range(shards):
+        buffer = io.BytesIO()
+        part = rows.slice(at * size, size)
+        part.write_csv(buffer, separator="\t" if form == "tsv" else ",", quote_style="non_numeric")
+        content = gzip.compress(buffer.getvalue(), 1) if form.endswith(".gz") else buffer.getvalue()
+        (folder / f"part-{at}.{form}").write_bytes(content)
     return folder
 
 
