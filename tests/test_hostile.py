@@ -312,3 +312,10 @@ def test_large_integers_within_a_tolerance(dtype: pl.DataType, tolerance: float,
     )
     result = streamcmp.compare(frame, frame.clone(), tolerance=tolerance).to_dict()["results"][0]
     assert (result["n"], result["both_correct"]) == (3, correct)
+
+
+def test_direct_never_takes_more_than_the_memory() -> None:
+    far = pl.DataFrame({"id": [5, 2**40, 7], "correct": [1, 0, 1]})
+    with pytest.raises(DataError, match="--strategy direct cannot"):
+        streamcmp.compare(far, far[::-1], strategy="direct")
+    assert streamcmp.compare(far, far[::-1]).to_dict()["results"][0]["n"] == 3

@@ -46,25 +46,26 @@ _MOST_SLOT_BITS = 18
 
 def suits(pair: LogPair, resources: Resources) -> bool:
     """Whether ids are compact by metadata, and payloads narrow, enough to try."""
-    found = _span(pair)
-    if found is None or len(RowLayout(pair).planes) > 2:
+    span = _span(pair, resources)
+    if span is None or len(RowLayout(pair).planes) > 2:
         return False
-    cells = found[1] - found[0] + 1
-    rows = pair.a.estimated_rows + pair.b.estimated_rows
-    return cells <= resources.memory // 4 and cells <= 2 * rows
+    return span[1] - span[0] < 2 * (pair.a.estimated_rows + pair.b.estimated_rows)
 
 
-def _span(pair: LogPair) -> tuple[int, int] | None:
-    """The range of both sides' ids by metadata."""
+def _span(pair: LogPair, resources: Resources) -> tuple[int, int] | None:
+    """The range of both sides' ids by metadata; None where a table of it would not fit the memory."""
     if pair.id_dtype != pl.Int64:
         return None
     a, b = pair.a.bounds, pair.b.bounds
-    return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))
+    if a is None or b is None:
+        return None
+    low, high = min(a[0], b[0]), max(a[1], b[1])
+    return (low, high) if high - low < resources.memory // 4 else None
 
 
 def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examples) -> Iterator[PairBatch]:
     """Yield all pairs as one batch of weighted entries; fill `outcome` and `examples`. Raises OutOfStep."""
-    span = _span(pair)
+    span = _span(pair, resources)
     layout = RowLayout(pair)
     if span is None or len(layout.planes) > 2:
         raise OutOfStep
