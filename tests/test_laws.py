@@ -5,16 +5,15 @@ Every strategy, order, shard, chunk and bucket size counts what the row-by-row o
 
 from __future__ import annotations
 
-import gzip
-import io
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from streamcmp.comparison import Comparison, LogRequest, Policies
@@ -24,6 +23,7 @@ from streamcmp.tally import Tally, family_name
 from tests import oracle
 
 BIG = 2**63
+SHAPES = ("independent", "same order", "unique same order", "shuffled", "sorted")
 CANNOT_HOLD: dict[str, list[pl.DataType]] = {
     "parquet": [pl.Int128()],
     "ipc": [pl.Int128()],
@@ -49,11 +49,19 @@ LABEL = st.sampled_from(["x", "y", None])
 
 
 @st.composite
-def logs(draw: st.DrawFn) -> dict[str, Any]:
-    """Two logs as rows, with what the comparison is to do with them."""
-    kind = draw(st.sampled_from(sorted(IDS)))
-    values, dtype = IDS[kind]
-    compound = draw(st.booleans())
+def logs(
+    draw: st.DrawFn,
+    kinds: Sequence[str] = tuple(sorted(IDS)),
+    shapes: Sequence[str] = SHAPES,
+    *,
+    plain: bool = False,
+) -> dict[str, Any]:
+    """Two logs as rows, with what the comparison is to do with them.
+
+    plain: one id column, and at most one family.
+    """
+    values, dtype = IDS[draw(st.sampled_from(kinds))]
+    compound = not plain and draw(st.booleans())
     pool = draw(st.lists(values, min_size=1, max_size=12))
     ids = st.sampled_from(pool) | st.none() if draw(st.booleans()) else st.sampled_from(pool)
 
@@ -69,7 +77,7 @@ def logs(draw: st.DrawFn) -> dict[str, Any]:
         }
 
     identities = st.tuples(ids, st.integers(0, 1))
-    shape = draw(st.sampled_from(["independent", "same order", "unique same order", "shuffled", "sorted"]))
+    shape = draw(st.sampled_from(shapes))
     left = draw(
         st.lists(
             identities, min_size=1, max_size=14, unique_by=repr if shape == "unique same order" else None
@@ -88,9 +96,14 @@ def logs(draw: st.DrawFn) -> dict[str, Any]:
         for at, identity in enumerate(right)
     ]
     carried = draw(st.sampled_from([("a", "b"), ("a",), ("b",)]))
-    by = draw(
-        st.sampled_from([(), (("domain",),), (("level",), ("domain",)), (("domain", "level"), ("level",))])
-    )
+    terms = [
+        (),
+        (("domain",),),
+        (("domain", "level"),),
+        (("level",), ("domain",)),
+        (("domain", "level"), ("level",)),
+    ]
+    by = draw(st.sampled_from(terms[: 3 if plain else None]))
     return {
         "a": a,
         "b": b,
@@ -251,64 +264,15 @@ def write(
     return folder
 
 
-@given(
-    logs().filter(lambda case: not case["dtype"].is_float()),
-    RESOURCES,
-    st.tuples(
-        st.sampled_from(["csv", "tsv", "csv.gz"]), st.sampled_from(["a", "b", "ab"]), st.integers(1, 3)
-    ),
-    st.randoms(use_true_random=False),
-)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_files_without_types_give_the_same_tally(
-    tmp_path_factory: pytest.TempPathFactory,
-    case: dict[str, Any],
-    resources: Resources,
-    form_sides_and_shards: tuple[str, str, int],
-    rng: random.Random,
+@given(logs(["small int", "int32"], ["sorted"], plain=True), RESOURCES, st.randoms(use_true_random=False))
+def test_compact_ids_in_any_order_are_addressed_directly(
+    case: dict[str, Any], resources: Resources, rng: random.Random
 ) -> None:
-    """Text takes the types of the other log; where that has none either, slices are text."""
-    folder = tmp_path_factory.mktemp("untyped")
-    form, untyped, shards = form_sides_and_shards
-    sources: list[Any] = []
-    for side in ("a", "b"):
-        rows = rows_of(case, side)
-        rng.shuffle(rows)
-        whole = frame(rows, case["dtype"])
-        sources.append(write_untyped(whole, folder / side, form, shards) if side in untyped else whole)
-    comparison = request(case, *sources)
-    if case["where"]:
-        comparison = replace(comparison, where="CAST(keep AS INT) = 1")
-    ledger, families = expected(case)
-    if set(case["carried"]) <= set(untyped):
-        families = {
-            family: {
-                tuple(None if one is None else str(one) for one in key): counts
-                for key, counts in slices.items()
-            }
-            for family, slices in families.items()
-        }
-    same(observed(count(comparison, resources).tally), (ledger, families))
-
-
-def write_untyped(rows: pl.DataFrame, folder: Path, form: str, shards: int) -> Path:
-    """The rows as text files of a folder."""
-    folder.mkdir()
-    size = -(-rows.height // shards)
-    for at in range(shards):
-        buffer = io.BytesIO()
-        part = rows.slice(at * size, size)
-        part.write_csv(buffer, separator="\t" if form == "tsv" else ",", quote_style="non_numeric")
-        content = gzip.compress(buffer.getvalue(), 1) if form.endswith(".gz") else buffer.getvalue()
-        (folder / f"part-{at}.{form}").write_bytes(content)
-    return folder
-
-
-@given(logs().filter(lambda case: case["shape"] == "sorted" and case["on"] == ("id",)), RESOURCES)
-@settings(suppress_health_check=[HealthCheck.filter_too_much])
-def test_sorted_logs_with_gaps_are_merged(case: dict[str, Any], resources: Resources) -> None:
+    assume(all(any(row["id"] is not None for row in case[side]) for side in "ab"))
+    for side in "ab":
+        rng.shuffle(case[side])
     left, right = (frame(rows_of(case, side), case["dtype"]) for side in ("a", "b"))
-    forced = replace(resources, strategy="merge")
+    forced = replace(resources, strategy="direct")
     same(observed(count(request(case, left, right), forced).tally), expected(case))
 
 
