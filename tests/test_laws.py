@@ -264,6 +264,13 @@ def write(
     return folder
 
 
+@given(logs(shapes=["sorted"], plain=True), RESOURCES)
+def test_sorted_logs_with_gaps_are_merged(case: dict[str, Any], resources: Resources) -> None:
+    left, right = (frame(rows_of(case, side), case["dtype"]) for side in ("a", "b"))
+    forced = replace(resources, strategy="merge")
+    same(observed(count(request(case, left, right), forced).tally), expected(case))
+
+
 @given(logs(["small int", "int32"], ["sorted"], plain=True), RESOURCES, st.randoms(use_true_random=False))
 def test_compact_ids_in_any_order_are_addressed_directly(
     case: dict[str, Any], resources: Resources, rng: random.Random
