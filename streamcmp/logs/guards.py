@@ -52,9 +52,8 @@ class Guard:
         if column.kind == "null":
             return everywhere(column, NULL_FINGERPRINT, pl.UInt32())
         # The dtype is made one before hashing: equal values of different types hash differently in Polars.
-        bits = (self._hash(column) // 2**32).cast(pl.UInt32)
-        kept = pl.when(bits == NULL_FINGERPRINT).then(pl.lit(1, pl.UInt32)).otherwise(bits)
-        return pl.when(missing(column)).then(pl.lit(NULL_FINGERPRINT, pl.UInt32)).otherwise(kept)
+        bits = self._hash(column).cast(pl.UInt32, wrap_numerical=True).clip(NULL_FINGERPRINT + 1)
+        return pl.when(missing(column)).then(pl.lit(NULL_FINGERPRINT, pl.UInt32)).otherwise(bits)
 
     def _hash(self, column: Column) -> pl.Expr:
         if self.kind == "int" and column.kind == "int":

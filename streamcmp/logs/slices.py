@@ -56,6 +56,8 @@ class SliceColumn:
             raise ChangedType(
                 column.name, where=where, type_name=column.type_name, expected=expected, advice=advice
             )
+        if self.dictionary.own is not None:
+            return self.dictionary.encode(column.expr), []
         text, checks = spell(column, dtype)
         return self.dictionary.encode(text), checks
 
@@ -100,8 +102,19 @@ def decide_slice(name: str, seen: Mapping[SideName, Seen]) -> SliceColumn:
     if len(dtypes) == 2:
         dtypes = _unify(dtypes)
     return SliceColumn(
-        name, {side: pl.String() if dtype == pl.Null else dtype for side, dtype in dtypes.items()}
+        name,
+        {side: pl.String() if dtype == pl.Null else dtype for side, dtype in dtypes.items()},
+        Dictionary(_own_dictionary(seen)),
     )
+
+
+def _own_dictionary(seen: Mapping[SideName, Seen]) -> pl.Categorical | pl.Enum | None:
+    """The dictionary type that every file of both sides has, if there is one."""
+    dtypes = [column.dtype for columns in seen.values() for _, column in columns]
+    first = dtypes[0]
+    if isinstance(first, pl.Categorical | pl.Enum) and all(dtype == first for dtype in dtypes):
+        return first
+    return None
 
 
 def admits(dtype: pl.DataType, column: Column) -> bool:
