@@ -319,3 +319,15 @@ def test_direct_never_takes_more_than_the_memory() -> None:
     with pytest.raises(DataError, match="--strategy direct cannot"):
         streamcmp.compare(far, far[::-1], strategy="direct")
     assert streamcmp.compare(far, far[::-1]).to_dict()["results"][0]["n"] == 3
+
+
+def test_a_slice_has_one_column_per_side() -> None:
+    left = pl.DataFrame({"id": [1], "correct": [1], "x": ["a"], "y": ["b"], "level": [1]})
+    right = pl.DataFrame({"id": [1], "correct": [0]})
+    by: list[Any] = ["domain", ("domain", "level")]
+    owns: list[Any] = [["x", ("y", "level")], ["y", ("x", "level")]]
+    for own in owns:
+        with pytest.raises(UsageError, match=r"--left-by gives 'domain' two columns, '[xy]' and '[xy]'"):
+            streamcmp.compare(left, right, by=by, left_options={"by": own})
+    report = streamcmp.compare(left, right, by=by, left_options={"by": ["x", ("x", "level")]})
+    assert [row["slice"].get("domain") for row in report.to_dict()["results"]] == [None, "a", "a"]

@@ -52,11 +52,14 @@ def _own_names(comparison: Comparison, view: View) -> dict[str, str]:
     if not log.by:
         return {name: name for term in comparison.by for name in term if view.has(name)}
     option = f"--{OPTION_OF_SIDE[view.side]}-by"
-    return {
-        name: view.require(own, option)
-        for term, own_term in zip(comparison.by, log.by, strict=True)
-        for name, own in zip(term, own_term, strict=True)
-    }
+    names: dict[str, str] = {}
+    for term, own_term in zip(comparison.by, log.by, strict=True):
+        for name, own in zip(term, own_term, strict=True):
+            if names.setdefault(name, view.require(own, option)) != own:
+                raise UsageError(
+                    f"{option} gives {name!r} two columns, {names[name]!r} and {own!r}; name one"
+                )
+    return names
 
 
 def _refuse(
