@@ -111,7 +111,7 @@ def decide_slice(name: str, seen: Mapping[SideName, Seen]) -> SliceColumn:
 def _own_dictionary(seen: Mapping[SideName, Seen]) -> pl.Categorical | pl.Enum | None:
     """The dictionary type that every file of both sides has, if there is one."""
     dtypes = [column.dtype for columns in seen.values() for _, column in columns]
-    first = dtypes[0]
+    first = dtypes[0] if dtypes else None  # a column of nothing but nulls has no type
     if isinstance(first, pl.Categorical | pl.Enum) and all(dtype == first for dtype in dtypes):
         return first
     return None
