@@ -57,9 +57,7 @@ def _from_records(records: list[dict[str, Any]], where: str) -> pl.DataFrame:
     try:
         return pl.DataFrame(records, infer_schema_length=None, strict=True)
     except (TypeError, OverflowError, pl.exceptions.PolarsError) as problem:
-        raise DataError(
-            f"{where}: a column holds values of different types: {first_line(problem)}"
-        ) from None
+        raise DataError(f"{where}: a column holds values of different types: {first_line(problem)}") from None
 
 
 def _typed(column: pl.Series) -> pl.Series:

@@ -9,10 +9,11 @@ from streamcmp.accumulate import Accumulator
 from streamcmp.comparison import SIDES
 from streamcmp.errors import DataError
 from streamcmp.logs import open_pair
+from streamcmp.meter import Meter
 from streamcmp.pairing import buckets, direct, lockstep, merge
 from streamcmp.pairing.batch import Outcome
 from streamcmp.pairing.examples import Examples, first_ids
-from streamcmp.pairing.plan import strategies
+from streamcmp.pairing.plan import plan
 from streamcmp.tally import Part, Tally
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from streamcmp.comparison import Comparison
     from streamcmp.logs.model import LogPair
+    from streamcmp.pairing.plan import Step
     from streamcmp.resources import Resources
 
 _STRATEGIES = {
@@ -39,20 +41,25 @@ class Counted:
 
 
 def count(
-    comparison: Comparison, resources: Resources, on_note: Callable[[str], None] | None = None
+    comparison: Comparison,
+    resources: Resources,
+    on_note: Callable[[str], None] | None = None,
+    meter: Meter | None = None,
 ) -> Counted:
     """Count one comparison.
 
-    `on_note` receives one sentence for each thing that was detected rather than said. Raises UsageError and
-    DataError; Interrupted when a signal arrived inside `interrupt.stoppable`.
+    `on_note` receives one sentence for each thing that was detected rather than said; `meter` tells anyone
+    who looks at it how far the run is. Raises UsageError and DataError; Interrupted when a signal arrived
+    inside `interrupt.stoppable`.
     """
     pair = open_pair(comparison, memory_budget=resources.memory)
     for note in pair.notes:
         (on_note or _ignore)(note)
-    for name in strategies(pair, resources):
-        accumulator, outcome, examples = Accumulator(pair.rule, pair.codecs), Outcome(), Examples()
+    meter = meter or Meter()
+    for step in plan(pair, resources):
+        accumulator, outcome, examples = Accumulator(pair.rule, pair.codecs), Outcome(meter), Examples()
         try:
-            for batch in _STRATEGIES[name](pair, resources, outcome, examples):
+            for batch in _STRATEGIES[step.strategy](pair, resources, outcome, examples):
                 accumulator.add(batch)
         except lockstep.OutOfStep:
             continue
@@ -61,6 +68,11 @@ def count(
         f"--strategy {resources.strategy} cannot pair these logs: they are not in the order it needs, or an "
         "id occurs twice; leave --strategy out"
     )
+
+
+def explain(comparison: Comparison, resources: Resources) -> list[Step]:
+    """The strategies a count would try, in order, with what each needs and why. Reads metadata only."""
+    return plan(open_pair(comparison, memory_budget=resources.memory), resources)
 
 
 def _conclude(pair: LogPair, accumulator: Accumulator, outcome: Outcome, examples: Examples) -> Counted:

@@ -10,8 +10,8 @@ NULL_CODE = 0
 class Dictionary:
     """Text to code and back. Code 0 is null; the others count up from 1 in order of appearance.
 
-    It is a Polars Categories object of our own: casting text to it assigns codes in native code (14 to 28 ns a
-    value, measured), the same code for the same text wherever and whenever. Polars forgets it as soon as no
+    It is a Polars Categories object of our own: casting text to it assigns codes in native code (14 to 28 ns
+    a value, measured), the same code for the same text wherever and whenever. Polars forgets it as soon as no
     column of that type is alive, so one is kept. A column that has one dictionary in all files keeps that as
     `own`; its codes are there already and cost nothing.
     """

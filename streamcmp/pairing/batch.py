@@ -10,6 +10,7 @@ import numpy as np
 
 from streamcmp.ledger import SideLedger
 from streamcmp.logs.model import FILTERED, ID, OUTCOME, family_column, guard_column
+from streamcmp.meter import Meter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,11 +94,17 @@ def make_pairs(a: Side, b: Side) -> PairBatch:
 class Unpaired:
     """One side's rows that never reached a pair, counted as a strategy goes."""
 
+    meter: Meter = field(default_factory=Meter)
     rows: int = 0
     filtered: int = 0
     null_id: int = 0
     duplicate: int = 0
     unmatched: int = 0
+
+    def saw(self, rows: int) -> None:
+        """So many rows were read."""
+        self.rows += rows
+        self.meter.add(rows)
 
     def without_null_ids(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The rows of a canonical batch that have an id; the others are counted."""
@@ -124,9 +131,13 @@ class Unpaired:
 class Outcome:
     """Both sides' rows that never reached a pair. Buckets add from several threads."""
 
-    a: Unpaired = field(default_factory=Unpaired)
-    b: Unpaired = field(default_factory=Unpaired)
+    meter: Meter = field(default_factory=Meter)
+    a: Unpaired = field(init=False)
+    b: Unpaired = field(init=False)
     _lock: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        self.a, self.b = Unpaired(self.meter), Unpaired(self.meter)
 
     def record(self, matched: Matched, rows_a: int) -> None:
         """Count the rows that `match` left without a partner; a's are those below `rows_a`."""

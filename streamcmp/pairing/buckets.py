@@ -45,13 +45,17 @@ def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examp
         Spill(layout.row_bytes, bits, resources.spill_dir, hold),
     )
     sides = ((pair.a, outcome.a, spills[0]), (pair.b, outcome.b, spills[1]))
+    outcome.meter.begin("reading into buckets", expected)
     try:
         with ThreadPoolExecutor(min(2, resources.threads)) as pool:
             for done in [pool.submit(_scatter, *side, layout, resources) for side in sides]:
                 done.result()
+        outcome.meter.begin("matching buckets", 1 << bits, "buckets")
         with ThreadPoolExecutor(resources.threads) as pool:
             work = _Matcher(layout, spills, bits, outcome, examples)
-            yield from _ahead(pool, work, 1 << bits, resources.threads)
+            for batch in _ahead(pool, work, 1 << bits, resources.threads):
+                yield batch
+                outcome.meter.add(1)
     finally:
         for spill in spills:
             spill.close()
@@ -71,7 +75,7 @@ def _scatter(
 ) -> None:
     for frame in log.batches(resources.chunk_rows or CHUNK_ROWS):
         interrupt.check()
-        unpaired.rows += frame.height
+        unpaired.saw(frame.height)
         spill.append(layout.pack(unpaired.without_null_ids(frame)))
 
 

@@ -46,10 +46,15 @@ _MOST_SLOT_BITS = 18
 
 def suits(pair: LogPair, resources: Resources) -> bool:
     """Whether ids are compact by metadata, and payloads narrow, enough to try."""
-    span = _span(pair, resources)
-    if span is None or len(RowLayout(pair).planes) > 2:
-        return False
-    return span[1] - span[0] < 2 * (pair.a.estimated_rows + pair.b.estimated_rows)
+    size = table_bytes(pair, resources)
+    rows = pair.a.estimated_rows + pair.b.estimated_rows
+    return len(RowLayout(pair).planes) == 2 and 0 < size <= 4 * rows
+
+
+def table_bytes(pair: LogPair, resources: Resources) -> int:
+    """What the table takes; 0 where the range of ids is not known, or too wide for the memory."""
+    found = _span(pair, resources)
+    return 0 if found is None else 2 * (found[1] - found[0] + 1)
 
 
 def _span(pair: LogPair, resources: Resources) -> tuple[int, int] | None:
@@ -70,6 +75,7 @@ def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examp
     if span is None or len(layout.planes) > 2:
         raise OutOfStep
     chunk_rows = resources.chunk_rows or CHUNK_ROWS
+    outcome.meter.begin("pairing by address", pair.a.estimated_rows + pair.b.estimated_rows)
     a = _Coded(pair.a, outcome.a, layout, span, chunk_rows)
     b = _Coded(pair.b, outcome.b, layout, span, chunk_rows)
     table = np.zeros(span[1] - span[0] + 1, np.uint16)
@@ -148,7 +154,7 @@ class _Coded:
         """Count rows and null ids as they come."""
         for frame in self._log.batches(self._chunk_rows):
             interrupt.check()
-            self._unpaired.rows += frame.height
+            self._unpaired.saw(frame.height)
             identified = self._unpaired.without_null_ids(frame)
             self.identified += identified.height
             yield from self._pieces(identified)

@@ -44,6 +44,7 @@ def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examp
 
     Fill `outcome`. Raises OutOfStep, or DataError for `--on row` with unequal rows.
     """
+    outcome.meter.begin("reading in step", pair.a.estimated_rows + pair.b.estimated_rows)
     with closing(_Uniqueness(pair, resources)) as proof:
         yield from _in_step(pair, resources, outcome, proof, examples)
         proof.conclude()
@@ -56,8 +57,8 @@ def _in_step(
         interrupt.check()
         if left.height != right.height:
             _refuse_unequal(pair, outcome, left.height, right.height)
-        outcome.a.rows += left.height
-        outcome.b.rows += right.height
+        outcome.a.saw(left.height)
+        outcome.b.saw(right.height)
         if not pair.positional:
             left, right = _verified(left, right, outcome, proof)  # noqa: PLW2901
         left, right = _unfiltered(left, right, outcome)  # noqa: PLW2901

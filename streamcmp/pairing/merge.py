@@ -36,6 +36,7 @@ CHUNK_ROWS = 200_000
 def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examples) -> Iterator[PairBatch]:
     """Yield the pairs of one window after another; fill `outcome` and `examples`. Raises OutOfStep."""
     chunk_rows = resources.chunk_rows or CHUNK_ROWS
+    outcome.meter.begin("merging", pair.a.estimated_rows + pair.b.estimated_rows)
     a, b = _Rising(pair.a, outcome.a, chunk_rows), _Rising(pair.b, outcome.b, chunk_rows)
     while a.fill() | b.fill():
         interrupt.check()
@@ -63,7 +64,7 @@ class _Rising:
             batch = next(self._batches, None)
             if batch is None:
                 return False
-            self._unpaired.rows += batch.height
+            self._unpaired.saw(batch.height)
             self.template = batch.clear()
             batch = self._unpaired.without_null_ids(batch)
             if batch.height:

@@ -1,26 +1,79 @@
-"""Which strategies to try, in which order. Chosen from metadata; each verifies what it relies on."""
+"""Which strategies to try, in which order, and what each needs.
+
+Chosen from metadata; each verifies what it relies on.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from streamcmp.pairing import direct
+from streamcmp.pairing import buckets, direct, lockstep, merge
+from streamcmp.pairing.rows import RowLayout
+from streamcmp.pairing.spill import hold_bytes
 
 if TYPE_CHECKING:
     from streamcmp.logs.model import LogPair
     from streamcmp.resources import Resources
 
+_BASE = 200_000_000  # what the process takes before it reads rows, and Polars' own buffers (measured)
+_BYTES_PER_ROW = 200  # of a chunk in flight: decoded columns, canonical columns, scratch
 
-def strategies(pair: LogPair, resources: Resources) -> tuple[str, ...]:
-    """Strategy names to try until one fits.
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One strategy to try: why, and the bytes of memory and spill it is expected to take."""
+
+    strategy: str
+    why: str
+    memory: int
+    spill: int = 0
+
+
+def plan(pair: LogPair, resources: Resources) -> list[Step]:
+    """The steps to try until one fits.
 
     Lockstep and merge cost little to try: logs in another order part, or fall back, within the first batch.
     Logs whose metadata tell different row counts cannot be in step.
     """
     if pair.positional:
-        return ("lockstep",)
+        return [_lockstep(pair, resources, "rows are paired by position")]
     if resources.strategy != "auto":
-        return (resources.strategy,)
-    unequal = pair.a.rows is not None and pair.b.rows is not None and pair.a.rows != pair.b.rows
-    shuffled = ("direct", "buckets") if direct.suits(pair, resources) else ("buckets",)
-    return (*(() if unequal else ("lockstep",)), "merge", *shuffled)
+        return [_STEPS[resources.strategy](pair, resources, "asked for")]
+    steps = []
+    rows = pair.a.rows, pair.b.rows
+    if None in rows or rows[0] == rows[1]:
+        steps.append(_lockstep(pair, resources, "if both logs are in the same order"))
+    steps.append(_merge(pair, resources, "if both logs are sorted by id"))
+    if direct.suits(pair, resources):
+        steps.append(_direct(pair, resources, "ids are compact integers by metadata: any order will do"))
+    steps.append(_buckets(pair, resources, "any ids in any order"))
+    return steps
+
+
+def _chunks(resources: Resources, rows: int) -> int:
+    return _BASE + 2 * (resources.chunk_rows or rows) * _BYTES_PER_ROW
+
+
+def _lockstep(pair: LogPair, resources: Resources, why: str) -> Step:
+    keys = 0 if pair.positional else 8 * pair.a.estimated_rows
+    return Step(
+        "lockstep", why, _chunks(resources, lockstep.CHUNK_ROWS) + min(keys, hold_bytes(resources)), keys
+    )
+
+
+def _merge(_pair: LogPair, resources: Resources, why: str) -> Step:
+    return Step("merge", why, _chunks(resources, merge.CHUNK_ROWS))
+
+
+def _direct(pair: LogPair, resources: Resources, why: str) -> Step:
+    return Step("direct", why, _chunks(resources, direct.CHUNK_ROWS) + direct.table_bytes(pair, resources))
+
+
+def _buckets(pair: LogPair, resources: Resources, why: str) -> Step:
+    size = (pair.a.estimated_rows + pair.b.estimated_rows) * RowLayout(pair).row_bytes
+    held = min(size, 2 * hold_bytes(resources))
+    return Step("buckets", why, _chunks(resources, buckets.CHUNK_ROWS) + held, size - held)
+
+
+_STEPS = {"lockstep": _lockstep, "merge": _merge, "direct": _direct, "buckets": _buckets}
