@@ -1,7 +1,12 @@
-"""PairBatches -> Tally: the one place that counts."""
+"""PairBatches -> Tally: the one place that counts.
+
+While pairs come in, only what happened is counted: per slice, how often each combination of outcomes came
+with equal guards and with a differing one. What the rule makes of that is worked out once, at the end.
+"""
 
 from __future__ import annotations
 
+from itertools import product
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -10,10 +15,10 @@ import polars as pl
 
 from streamcmp.ledger import Ledger, SideLedger
 from streamcmp.logs.model import CORRECT, MISSING, WRONG
-from streamcmp.tally import COUNTERS, OVERALL, family_name, sorted_table
+from streamcmp.tally import CELLS, COUNTERS, OVERALL, family_name, sorted_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
@@ -21,26 +26,36 @@ if TYPE_CHECKING:
     from streamcmp.logs.slices import FamilyCodec
     from streamcmp.pairing.batch import PairBatch
 
-_COLUMN = {name: index for index, name in enumerate(COUNTERS)}
-_WIDTH = 8  # counters per slice, rounded up so that a slice's row starts at code << 3
-_GUARD, _UNSCORED, _DIFFERS = _COLUMN["guard_mismatch"], _COLUMN["unscored"], _COLUMN["slice_differs"]
-_MISSING_OUTCOME = np.uint8(MISSING)
+    Counts = npt.NDArray[np.int64]
+
+# Events of a slice: 9 * (a guard differs) + 3 * outcome of a + outcome of b, then: the slice itself differs.
+_OUTCOMES = (WRONG, CORRECT, MISSING)
+_MISMATCH, _DIFFERS, _WIDTH = 9, 18, 20
+_CELL = {
+    (CORRECT, CORRECT): "both_correct",
+    (CORRECT, WRONG): "n_ab",
+    (WRONG, CORRECT): "n_ba",
+    (WRONG, WRONG): "both_wrong",
+}
 
 
-def _state_table(*, missing_is_wrong: bool) -> npt.NDArray[np.uint8]:
-    """Counter index of every (outcome_a, outcome_b), at 3 * outcome_a + outcome_b."""
-    cell = {
-        (CORRECT, CORRECT): "both_correct",
-        (CORRECT, WRONG): "n_ab",
-        (WRONG, CORRECT): "n_ba",
-        (WRONG, WRONG): "both_wrong",
-    }
-    table = np.empty(9, np.uint8)
-    for a in (WRONG, CORRECT, MISSING):
-        for b in (WRONG, CORRECT, MISSING):
-            scored = [WRONG if missing_is_wrong and side == MISSING else side for side in (a, b)]
-            table[3 * a + b] = _COLUMN["unscored" if MISSING in scored else cell[scored[0], scored[1]]]
-    return table
+def _counters_of_events(rule: Rule) -> Counts:
+    """Which counters each event adds to under the rule: a matrix of 0 and 1, events by COUNTERS."""
+    matrix = np.zeros((_WIDTH, len(COUNTERS)), np.int64)
+
+    def add(event: int, counter: str) -> None:
+        matrix[event, COUNTERS.index(counter)] = 1
+
+    for differs, a, b in product((False, True), _OUTCOMES, _OUTCOMES):
+        event = _MISMATCH * differs + 3 * a + b
+        if differs:
+            add(event, "guard_mismatch")
+        if differs and rule.mismatch != "ignore":
+            continue
+        scored = [WRONG if rule.missing == "wrong" and one == MISSING else one for one in (a, b)]
+        add(event, "unscored" if MISSING in scored else _CELL[scored[0], scored[1]])
+    add(_DIFFERS, "slice_differs")
+    return matrix
 
 
 class Accumulator:
@@ -49,59 +64,48 @@ class Accumulator:
     def __init__(self, rule: Rule, codecs: Sequence[FamilyCodec]) -> None:
         self._rule = rule
         self._codecs = codecs
-        self._ignore_mismatch = rule.mismatch == "ignore"
-        self._states = _state_table(missing_is_wrong=rule.missing == "wrong")
         self._overall = np.zeros(_WIDTH, np.int64)
-        self._families = [np.zeros(64 * _WIDTH, np.int64) for _ in codecs]
-        self._missing = np.zeros(2, np.int64)
-        self._excluded_mismatch = 0
+        self._families = [np.zeros(16 * _WIDTH, np.int64) for _ in codecs]
         self._lock = Lock()
 
     def add(self, batch: PairBatch) -> None:
         """Count one batch."""
-        state = self._states[3 * batch.outcome_a + batch.outcome_b]
-        ignored = None
+        event = batch.outcome_a * np.uint8(3)
+        event += batch.outcome_b
         if batch.mismatch is not None and batch.mismatch.any():
-            if self._ignore_mismatch:
-                ignored = batch.mismatch
-            else:
-                state = np.where(batch.mismatch, np.uint8(_GUARD), state)
-        weights = batch.weights
-        overall = np.bincount(state, minlength=_WIDTH)
-        if weights is not None:
+            event += batch.mismatch * np.uint8(_MISMATCH)
+        overall = np.bincount(event, minlength=_WIDTH)
+        if batch.weights is not None:
             overall = np.zeros(_WIDTH, np.int64)
-            np.add.at(overall, state, weights)
-        excluded = int(overall[_GUARD])
-        overall[_GUARD] += 0 if ignored is None else _total(ignored, weights)
+            np.add.at(overall, event, batch.weights)
         differing = [differs for differs in batch.differs if differs is not None]
         if differing:
-            overall[_DIFFERS] = _total(np.logical_or.reduce(differing), weights)
-        missing = [_total(side == _MISSING_OUTCOME, weights) for side in (batch.outcome_a, batch.outcome_b)]
+            anywhere = np.logical_or.reduce(differing)
+            overall[_DIFFERS] = (anywhere if batch.weights is None else batch.weights[anywhere]).sum()
         with self._lock:
             self._overall += overall
-            self._missing += missing
-            self._excluded_mismatch += excluded
-            for index, (codes, differs) in enumerate(zip(batch.slices, batch.differs, strict=True)):
+            for index, codes in enumerate(batch.slices):
                 if len(codes):
-                    self._count(index, codes, state, weights, {_GUARD: ignored, _DIFFERS: differs})
+                    self._count(index, codes, event, batch.differs[index], batch.weights)
 
     def _count(
         self,
         index: int,
         codes: npt.NDArray[np.uint32],
-        state: npt.NDArray[np.uint8],
-        weights: npt.NDArray[np.int64] | None,
-        notes: Mapping[int, npt.NDArray[np.bool_] | None],
+        event: npt.NDArray[np.uint8],
+        differs: npt.NDArray[np.bool_] | None,
+        weights: Counts | None,
     ) -> None:
-        base = codes.astype(np.int64) * _WIDTH
-        counts = self._roomy(index, int(base.max()) + _WIDTH)
+        counts = self._roomy(index, (int(codes.max()) + 1) * _WIDTH)
+        place = codes.astype(np.int64)
+        place *= _WIDTH
+        if differs is not None and differs.any():
+            np.add.at(counts, place[differs] + _DIFFERS, 1 if weights is None else weights[differs])
+        place += event
         # np.add.at beat bincount per batch at every number of slices (measured at 12 and at 1,000,000).
-        np.add.at(counts, base + state, 1 if weights is None else weights)
-        for counter, noted in notes.items():
-            if noted is not None:
-                np.add.at(counts, base[noted] + counter, 1 if weights is None else weights[noted])
+        np.add.at(counts, place, 1 if weights is None else weights)
 
-    def _roomy(self, index: int, size: int) -> npt.NDArray[np.int64]:
+    def _roomy(self, index: int, size: int) -> Counts:
         counts = self._families[index]
         if size > len(counts):
             grown = np.zeros(max(size, 2 * len(counts)), np.int64)
@@ -111,37 +115,31 @@ class Accumulator:
 
     def ledger(self, a: SideLedger, b: SideLedger) -> Ledger:
         """The ledger, given each side's rows that never reached a pair."""
-        cells = int(self._overall[: _COLUMN["both_wrong"] + 1].sum())
-        unscored = int(self._overall[_UNSCORED])
+        events = self._overall[:_DIFFERS].reshape(2, 3, 3)
+        counters = dict(zip(COUNTERS, self._overall @ _counters_of_events(self._rule), strict=True))
+        excluded = 0 if self._rule.mismatch == "ignore" else int(events[1].sum())
+        pairs = SideLedger(
+            guard_mismatch=excluded,
+            unscored=int(counters["unscored"]),
+            paired=sum(int(counters[cell]) for cell in CELLS),
+        )
         return Ledger(
-            *(
-                side
-                + SideLedger(
-                    guard_mismatch=self._excluded_mismatch,
-                    unscored=unscored,
-                    paired=cells,
-                    missing=int(missing),
-                )
-                for side, missing in zip((a, b), self._missing, strict=True)
-            )
+            a + pairs + SideLedger(missing=int(events[:, MISSING, :].sum())),
+            b + pairs + SideLedger(missing=int(events[:, :, MISSING].sum())),
         )
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """Family name -> sorted table of slices; `overall` first."""
-        tables = {OVERALL: _counter_frame(self._overall.reshape(1, _WIDTH))}
+        matrix = _counters_of_events(self._rule)
+        tables = {OVERALL: _counter_frame(self._overall.reshape(1, _WIDTH) @ matrix)}
         for term, codec, flat in zip(self._rule.by, self._codecs, self._families, strict=True):
-            counts = flat.reshape(-1, _WIDTH)
-            used = np.flatnonzero(counts.any(axis=1))
-            frame = codec.decode(used.astype(np.uint32)).hstack(_counter_frame(counts[used]).get_columns())
+            events = flat.reshape(-1, _WIDTH)
+            used = np.flatnonzero(events.any(axis=1))
+            counters = _counter_frame(events[used] @ matrix)
+            frame = codec.decode(used.astype(np.uint32)).hstack(counters.get_columns())
             tables[family_name(term)] = sorted_table(frame)
         return tables
 
 
-def _total(rows: npt.NDArray[np.bool_], weights: npt.NDArray[np.int64] | None) -> int:
-    return int(np.count_nonzero(rows) if weights is None else weights[rows].sum())
-
-
-def _counter_frame(counts: npt.NDArray[np.int64]) -> pl.DataFrame:
-    return pl.DataFrame(
-        {name: counts[:, index] for name, index in _COLUMN.items()}, schema=dict.fromkeys(COUNTERS, pl.Int64)
-    )
+def _counter_frame(counters: Counts) -> pl.DataFrame:
+    return pl.DataFrame(counters, schema=dict.fromkeys(COUNTERS, pl.Int64), orient="row")
