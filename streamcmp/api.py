@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from streamcmp.engines.local import Counted
     from streamcmp.options import AnyOptions, Countable, Log, Names, Terms
     from streamcmp.report.model import Report
+    from streamcmp.resources import Step
 
 __all__ = ["McnemarResult", "compare", "count", "finalize", "mcnemar", "mcnemar_from_predictions", "merge"]
 
@@ -71,9 +72,10 @@ def compare(
             slices with fewer discordant pairs are not tested. docs/statistics.md has definitions and sources.
 
             *The pass.* `memory`: bytes, or text such as "2GB" (default: half of what there is); `spill_dir`;
-            `threads`; `strategy`: "auto", "lockstep", "buckets". None of these changes a result. `on_note` is
-            called with a sentence for each thing detected, `on_examples` with ids of rows that were not
-            counted (kind -> the five smallest, as text).
+            `threads`; `strategy`: "auto", "lockstep", "merge", "direct", "buckets". None of these changes a
+            result. `on_note` is called with a sentence for each thing detected, `on_examples` with ids of
+            rows that were not counted (kind -> the five smallest, as text); `meter`, a
+            `streamcmp.meter.Meter`, tells another thread how far the pass is.
 
     Returns:
         Report: `results` has one row per slice, accuracies and gain as shares in [-1, 1], `overall` first.
@@ -188,11 +190,27 @@ def _check_counted_so(tally: Tally, policies: Policies) -> None:
             )
 
 
+def explain(
+    left: Log,
+    right: Log,
+    *,
+    on: Names | None = None,
+    by: Terms | None = None,
+    **options: Unpack[CompareOptions],
+) -> list[Step]:
+    """How `compare` would pair these logs: the strategies in the order tried, what each needs, and why.
+
+    Takes what `compare` takes, reads metadata only, and raises what `compare` raises before it reads rows.
+    """
+    request.check_options("explain", options, CompareOptions)
+    return local.explain(request.comparison(left, right, on, by, options), request.resources(options))
+
+
 def _count(left: object, right: object, on: Names | None, by: Terms | None, options: AnyOptions) -> Counted:
     comparison = request.comparison(left, right, on, by, options)
     resources = request.resources(options)
     with stoppable():
-        counted = local.count(comparison, resources, options.get("on_note"))
+        counted = local.count(comparison, resources, options.get("on_note"), options.get("meter"))
     if on_examples := options.get("on_examples"):
         on_examples(counted.examples)
     return counted

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from threading import Lock
+from time import monotonic
 
 
 @dataclass
@@ -14,12 +15,24 @@ class Meter:
     unit: str = "rows"
     done: int = 0
     total: int | None = None
+    since: float = field(default_factory=monotonic)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def begin(self, phase: str, total: int | None, unit: str = "rows") -> None:
         """Start a phase."""
         with self._lock:
-            self.phase, self.total, self.unit, self.done = phase, total, unit, 0
+            self.phase, self.total, self.unit = phase, total, unit
+            self.done, self.since = 0, monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """How long the phase has been at work."""
+        return monotonic() - self.since
+
+    @property
+    def rate(self) -> float:
+        """Units a second."""
+        return self.done / max(self.seconds, 1e-9)
 
     def add(self, count: int) -> None:
         """Some more of the phase is done. From any thread."""

@@ -17,6 +17,7 @@ from streamcmp.resources import Strategy
 if TYPE_CHECKING:
     import polars as pl
 
+    from streamcmp.meter import Meter
     from streamcmp.tally import Tally
 
 
@@ -91,6 +92,7 @@ class MachineOptions(TypedDict, total=False):
     spill_dir: str | PathLike[str] | None
     threads: int | None
     strategy: Strategy | None
+    meter: Meter | None
     on_note: Callable[[str], None] | None
     on_examples: Callable[[Examples], None] | None
 

@@ -68,6 +68,16 @@ class Resources:
             raise UsageError(f"--spill-dir {self.spill_dir} is not a folder")
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One strategy to try: why, and the bytes of memory and spill it is expected to take."""
+
+    strategy: str
+    why: str
+    memory: int
+    spill: int = 0
+
+
 def parse_size(text: str) -> int:
     """Bytes in '2GB', '512MiB', '1e9'. Decimal units are powers of 1000, binary ones of 1024."""
     match = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([A-Za-z]*)\s*", text)

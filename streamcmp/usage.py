@@ -7,6 +7,11 @@ import sys
 import time
 
 
+def size(count: int) -> str:
+    """Bytes as a person says them."""
+    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.0f} MB"
+
+
 def usage(started: float) -> str:
     """One sentence: seconds since `started` (of time.perf_counter), and the most memory this process had."""
     seconds = time.perf_counter() - started

@@ -12,6 +12,7 @@ import typer
 
 from streamcmp.cli.groups import grouped
 from streamcmp.cli.options import (
+    Explain,
     Logs,
     Machine,
     Names,
@@ -22,7 +23,7 @@ from streamcmp.cli.options import (
     Statistics,
     Talk,
 )
-from streamcmp.cli.output import check_target, chosen_format, show_report
+from streamcmp.cli.output import check_target, chosen_format, show_plan, show_report
 from streamcmp.cli.stderr import Notes
 
 _SIDE_OPTIONS = ("on", "by", "correct", "prediction", "label", "score", "input_format", "columns")
@@ -39,24 +40,27 @@ def run(
     machine: Machine,
     show: Show,
     talk: Talk,
+    explain: Explain = False,
 ) -> None:
     """Compare two logs: pair, count, test, report."""
-    from streamcmp.api import compare
+    from streamcmp import api
 
     notes = Notes(quiet=talk.quiet, verbose=talk.verbose)
+    options = {
+        **_reading(logs),
+        **asdict(names),
+        **asdict(rows),
+        **asdict(statistics),
+        **asdict(slices),
+        **asdict(machine),
+    }
+    if explain:
+        show_plan(api.explain(**options))
+        return
     check_target(show.output, [*logs.left, *logs.right])
     form = chosen_format(show)
-    with notes.pass_():
-        report = compare(
-            **_reading(logs),
-            **asdict(names),
-            **asdict(rows),
-            **asdict(statistics),
-            **asdict(slices),
-            **asdict(machine),
-            on_note=notes.note,
-            on_examples=notes.examples,
-        )
+    with notes.pass_() as meter:
+        report = api.compare(**options, meter=meter, on_note=notes.note, on_examples=notes.examples)
     show_report(report, form, show, notes)
 
 
@@ -67,8 +71,10 @@ def count(logs: Logs, rows: RowPolicies, machine: Machine, save: Save, talk: Tal
 
     notes = Notes(quiet=talk.quiet, verbose=talk.verbose)
     check_target(save.output, [*logs.left, *logs.right])
-    with notes.pass_():
-        tally = count_logs(**_reading(logs), **asdict(rows), **asdict(machine), on_note=notes.note)
+    with notes.pass_() as meter:
+        tally = count_logs(
+            **_reading(logs), **asdict(rows), **asdict(machine), meter=meter, on_note=notes.note
+        )
     tally.save(save.output)
     notes.note(f"wrote {save.output}")
 

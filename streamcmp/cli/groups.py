@@ -17,10 +17,10 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, type] = {}
     flat: list[Parameter] = []
-    for name in signature(command).parameters:
+    for name, plain in signature(command).parameters.items():
         kind = hints[name]
         if not hasattr(kind, "__dataclass_fields__"):
-            flat.append(Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind))
+            flat.append(plain.replace(kind=Parameter.KEYWORD_ONLY, annotation=kind))
             continue
         groups[name] = kind
         types = get_type_hints(kind, include_extras=True)

@@ -167,6 +167,11 @@ class Machine:
     strategy: Annotated[Strategy | None, option("--strategy", "how to pair (default: auto)", _PASS)] = None
 
 
+Explain = Annotated[
+    bool, option("--explain", "say how the logs would be paired, and why; reads no rows", _PASS)
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Show:
     """Where the report goes, and how."""

@@ -11,11 +11,13 @@ from streamcmp.cli.options import Format, Show
 from streamcmp.cli.stderr import Notes, say
 from streamcmp.errors import UsageError
 from streamcmp.report import FORMAT_OF_ENDING, RENDERERS
+from streamcmp.usage import size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from streamcmp.report.model import Report
+    from streamcmp.resources import Step
 
 
 def chosen_format(show: Show) -> Format:
@@ -70,6 +72,16 @@ def show_report(report: Report, form: Format, show: Show, notes: Notes) -> None:
     if form not in ("table", "markdown") or show.output is not None:
         for warning in report.warnings:
             say("warning", warning.message)
+
+
+def show_plan(steps: Iterable[Step]) -> None:
+    """The strategies in the order they are tried, on stdout."""
+    lines = []
+    for number, step in enumerate(steps, start=1):
+        spill = f"up to {size(step.spill)} of spill" if step.spill else "no spill"
+        lines.append(f"{number}. {step.strategy}: {step.why}; about {size(step.memory)} of memory, {spill}\n")
+    lines.append("Each checks what it relies on as it reads; the first that fits gives the result.\n")
+    write("".join(lines), None, Notes(quiet=True, verbose=False))
 
 
 def render(report: Report, form: Format, show: Show) -> str | bytes:

@@ -6,7 +6,10 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from streamcmp.meter import Meter
 
 _EXAMPLES: Final = {
     "duplicate_a": "duplicate ids on the left",
@@ -45,16 +48,19 @@ class Notes:
                 self.note(f"{_EXAMPLES.get(kind, kind)}: {', '.join(some)}, ...".removesuffix(", ..."))
 
     @contextmanager
-    def pass_(self) -> Iterator[None]:
-        """While the logs are read: a spinner on a terminal; afterwards, with `--verbose`, what it took."""
-        started = time.perf_counter()
-        if self._quiet or not sys.stderr.isatty():
-            yield
-        else:
-            from rich.console import Console
+    def pass_(self) -> Iterator[Meter]:
+        """While the logs are read: progress on a terminal; afterwards, with `--verbose`, what it took."""
+        from streamcmp.meter import Meter
 
-            with Console(stderr=True).status("reading the logs"):
-                yield
+        started = time.perf_counter()
+        meter = Meter()
+        if self._quiet or not sys.stderr.isatty():
+            yield meter
+        else:
+            from streamcmp.cli.progress import shown
+
+            with shown(meter):
+                yield meter
         if self._verbose:
             from streamcmp.usage import usage
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from streamcmp.comparison import Comparison
     from streamcmp.logs.model import LogPair
-    from streamcmp.pairing.plan import Step
-    from streamcmp.resources import Resources
+    from streamcmp.resources import Resources, Step
 
 _STRATEGIES = {
     "lockstep": lockstep.pairs,

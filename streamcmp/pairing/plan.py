@@ -5,12 +5,12 @@ Chosen from metadata; each verifies what it relies on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from streamcmp.pairing import buckets, direct, lockstep, merge
 from streamcmp.pairing.rows import RowLayout
 from streamcmp.pairing.spill import hold_bytes
+from streamcmp.resources import Step
 
 if TYPE_CHECKING:
     from streamcmp.logs.model import LogPair
@@ -18,16 +18,6 @@ if TYPE_CHECKING:
 
 _BASE = 200_000_000  # what the process takes before it reads rows, and Polars' own buffers (measured)
 _BYTES_PER_ROW = 200  # of a chunk in flight: decoded columns, canonical columns, scratch
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One strategy to try: why, and the bytes of memory and spill it is expected to take."""
-
-    strategy: str
-    why: str
-    memory: int
-    spill: int = 0
 
 
 def plan(pair: LogPair, resources: Resources) -> list[Step]:
