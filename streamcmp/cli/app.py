@@ -16,8 +16,10 @@ import typer
 
 from streamcmp import __version__
 from streamcmp.cli import commands, hand
+from streamcmp.cli.config import origins
+from streamcmp.cli.output import write_stdout
 from streamcmp.cli.stderr import say
-from streamcmp.errors import InternalError, Interrupted, StreamcmpError
+from streamcmp.errors import DataError, InternalError, Interrupted, StreamcmpError, UsageError
 
 _EXAMPLES = """\
 Is the right-hand model better than the left-hand one, and on which slices?
@@ -39,6 +41,7 @@ app = typer.Typer(
     help="Compare two prediction logs, paired by example id, slice by slice.",
     add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(commands.run)
 app.command()(commands.count)
@@ -49,7 +52,7 @@ app.command()(hand.test)
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"streamcmp {__version__}")
+        write_stdout(f"streamcmp {__version__}\n".encode())
         raise typer.Exit
 
 
@@ -61,7 +64,7 @@ def _root(
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
-        typer.echo(_EXAMPLES, nl=False)
+        write_stdout(_EXAMPLES.encode())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -92,26 +95,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    command = typer.main.get_command(app)
+    command, context = typer.main.get_command(app), None
     try:
+        _check_not_empty(arguments)
         with command.make_context("streamcmp", arguments) as context:
             command.invoke(context)
     except typer.Exit as done:
         return done.exit_code
+    except (UsageError, DataError) as error:
+        say("error", f"{error}{origins(context, str(error))}")
+        return error.exit_code
     except Exception as error:
         # typer's own usage errors, whose class it keeps in a private module.
         if not hasattr(error, "format_message"):
             raise
-        context_of_error = getattr(error, "ctx", None)
-        path = context_of_error.command_path if context_of_error is not None else "streamcmp"
-        say("error", f"{_plain(error.format_message())}\ntry: {path} --help")
+        # What a validator inside typer puts before its own words is left out.
+        message = error.format_message().replace("Value error, ", "")
+        name = context.invoked_subcommand if context is not None else None
+        path = f"streamcmp {name}" if name in getattr(command, "commands", {}) else "streamcmp"
+        say("error", f"{message}{origins(context, message)}\ntry: {path} --help")
         return StreamcmpError.exit_code
     return 0
 
 
-def _plain(message: str) -> str:
-    """Without what a validator inside typer puts before its own words."""
-    return message.replace("Value error, ", "")
+def _check_not_empty(arguments: Sequence[str]) -> None:
+    """A path that is empty would be the current folder; it is a shell variable without a value."""
+    for before, argument in zip(["streamcmp", *arguments], arguments, strict=False):
+        if not argument or (argument.startswith("--") and argument.endswith("=")):
+            raise UsageError(f"nothing but an empty text after {argument[:-1] or before}; give it a value")
 
 
 def _internal(

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from streamcmp.analysis import Adjust, Alternative, GainInterval, Test
-from streamcmp.cli.config import load_config
+from streamcmp.cli.config import PREFIX, load_config
 from streamcmp.comparison import Duplicates, IdType, LabelType, Mismatch, Missing, NullIds, Unmatched
 from streamcmp.resources import Strategy
 
@@ -22,7 +22,7 @@ Format = Literal["table", "json", "csv", "parquet", "markdown"]
 
 def option(name: str, help: str, panel: str | None = None, **more: Any) -> Any:  # noqa: A002 - typer's word
     """One option; its environment variable follows from its name."""
-    variable = "STREAMCMP_" + name.removeprefix("--").replace("-", "_").upper()
+    variable = PREFIX + name.removeprefix("--").replace("-", "_").upper()
     return typer.Option(name, help=help, rich_help_panel=panel, envvar=variable, show_envvar=False, **more)
 
 

@@ -37,9 +37,13 @@ def chosen_format(show: Show) -> Format:
         chosen = FORMAT_OF_ENDING[ending]
     else:
         chosen = "table"
-    if chosen == "parquet" and show.output is None and sys.stdout.isatty():
+    if chosen == "parquet" and show.output is None and _on_terminal():
         raise UsageError("parquet is not for a terminal; give --output FILE.parquet")
     return chosen  # type: ignore[return-value] # FORMAT_OF_ENDING maps to Format
+
+
+def _on_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def check_target(path: Path | None, inputs: Iterable[str | Path] = ()) -> None:
@@ -87,7 +91,7 @@ def show_plan(steps: Iterable[Step]) -> None:
 def render(report: Report, form: Format, show: Show) -> str | bytes:
     """The report in a format."""
     if form == "table":
-        color = show.output is None and sys.stdout.isatty()
+        color = show.output is None and _on_terminal()
         return RENDERERS[form](report, top=show.top, color=color)
     if form == "markdown":
         return RENDERERS[form](report, top=show.top)
@@ -98,11 +102,23 @@ def write(result: str | bytes, path: Path | None, notes: Notes) -> None:
     """To `path` at once, or to stdout."""
     data = result.encode() if isinstance(result, str) else result
     if path is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        write_stdout(data)
         return
     from streamcmp.output import write_atomic
 
     write_atomic(path, data)
     notes.note(f"wrote {path}")
+
+
+def write_stdout(data: bytes) -> None:
+    """To stdout, all of it. Raises UsageError where it cannot be written; BrokenPipeError as it is."""
+    if sys.stdout is None:
+        raise UsageError("stdout is closed; give --output FILE, or open it")
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        raise UsageError(f"cannot write to stdout: {(problem.strerror or str(problem)).lower()}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -22,11 +22,18 @@ _EXAMPLES: Final = {
 
 
 def say(kind: str, text: str) -> None:
-    """`kind: text` on stderr. A reader that is gone does not matter."""
-    try:
-        print(f"{kind}: {text}", file=sys.stderr, flush=True)  # noqa: T201 - this is where the command speaks
-    except BrokenPipeError:
-        return
+    """`kind: text` on stderr. Where that cannot be written, there is no one to tell."""
+    with suppress(OSError):
+        print(f"{kind}: {_visible(text)}", file=sys.stderr, flush=True)  # noqa: T201 - the command speaks here
+
+
+def _visible(text: str) -> str:
+    """`text`, with what other people's names could do to a terminal written out."""
+    if all(map(str.isprintable, lines := text.split("\n"))):
+        return text
+    from streamcmp.report.values import inert
+
+    return "\n".join(map(inert, lines))
 
 
 class Notes:

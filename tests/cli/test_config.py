@@ -70,6 +70,18 @@ def test_one_config_serves_several_commands(cli: Cli, logs: Path) -> None:
         ('confidence = "high"', "--confidence"),
         ('test = "t"', "--test"),
         ("confidence 0.9", "not TOML"),
+        ("confidence = true", "--confidence"),
+        ("confidence = [0.9]", "confidence is a list, but --confidence takes one value"),
+        ('correct = ["correct"]', "correct is a list"),
+        (
+            'by = [["domain", "gold"]]',
+            'by holds a list or table; several columns are one text, such as "a,b"',
+        ),
+        ("[[by]]\nx = 1", "by holds a list or table"),
+        ('output = ""', "output is empty"),
+        ('left-name = "a"\nleft_name = "b"', "left-name and left_name, which are the same option"),
+        ("quiet = 3", "--quiet"),
+        ("memory = 1", "--memory must be at least 64MiB"),
     ],
 )
 def test_a_wrong_config_is_a_mistake(cli: Cli, logs: Path, text: str, says: str) -> None:
@@ -78,3 +90,35 @@ def test_a_wrong_config_is_a_mistake(cli: Cli, logs: Path, text: str, says: str)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.count("error: ") == 1
     assert says in ran.err
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("confidence", "2"), ("top", "x"), ("memory", "lots"), ("where", "nothing = 1")]
+)
+def test_a_message_says_where_an_option_comes_from(
+    cli: Cli, logs: Path, monkeypatch: pytest.MonkeyPatch, option: str, value: str
+) -> None:
+    typed = cli("run", *BOTH, f"--{option}", value)
+    assert "comes from" not in typed.err
+    (logs / "x.toml").write_text(f'{option} = "{value}"\n')
+    read = cli("run", *BOTH, "--config", "x.toml")
+    assert f"\n--{option} comes from the config x.toml\n" in read.err
+    monkeypatch.setenv(f"STREAMCMP_{option.upper()}", value)
+    found = cli("run", *BOTH)
+    assert f"\n--{option} comes from STREAMCMP_{option.upper()} in the environment\n" in found.err
+
+
+@pytest.mark.usefixtures("logs")
+def test_a_variable_that_is_nearly_an_option_s_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STREAMCMP_CONFIDANCE", "0.9")
+    monkeypatch.setenv("STREAMCMP_DEBUG", "")
+    monkeypatch.setenv("STREAMCMP_SOMETHING_ELSE", "1")
+    warnings = [line for line in cli("run", *BOTH).err.splitlines() if line.startswith("warning")]
+    assert warnings == [
+        "warning: STREAMCMP_CONFIDANCE in the environment is no option; did you mean STREAMCMP_CONFIDENCE?"
+    ]
+
+
+def test_a_byte_order_mark_is_no_key(cli: Cli, logs: Path) -> None:
+    (logs / "x.toml").write_text("\ufeffconfidence = 0.9\n", encoding="utf-8")
+    assert analysis(cli, "--config", "x.toml")["confidence"] == 0.9

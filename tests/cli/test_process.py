@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -33,6 +34,87 @@ def test_exit_codes_of_real_processes() -> None:
     assert bad.stderr.startswith("error: ")
 
 
+@pytest.mark.usefixtures("logs")
+def test_the_process_ends_without_python_s_shutdown() -> None:
+    """During it, threads of Polars and pyarrow that come back to Python abort the process (exit code 134)."""
+    script = (
+        "import atexit, sys; from streamcmp.__main__ import process; atexit.register(print, 'shutdown');"
+        f"sys.argv[1:] = {['run', *BOTH, '--by', 'doman']}; process()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "did you mean 'domain'" in done.stderr
+
+
+@pytest.mark.usefixtures("logs")
+def test_an_error_while_a_log_is_being_read_aborts_nothing() -> None:
+    Path("open.csv").write_text('id,correct\n1,"1\n2,0\n')
+    for _ in range(4):
+        done = process("run", "--left", "open.csv", *BOTH[2:])
+        assert done.returncode == 2
+        assert "a quote opened in row 1" in done.stderr
+        assert "terminate" not in done.stderr
+
+
+def test_ctrl_c_before_the_command_line_is_there() -> None:
+    script = (
+        "import sys, builtins; from streamcmp.__main__ import process; real = builtins.__import__\n"
+        "def stopped(name, *rest):\n"
+        "    if name == 'streamcmp.cli': raise KeyboardInterrupt\n"
+        "    return real(name, *rest)\n"
+        "builtins.__import__ = stopped; process()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_what_libraries_say_to_programmers_is_for_verbose_only() -> None:
+    script = (
+        "import sys, streamcmp.cli; from warnings import warn; from streamcmp.__main__ import process\n"
+        "streamcmp.cli.main = lambda: warn('set the region', stacklevel=1) or 0\n"
+        "sys.argv[1:] = {0}; process()"
+    )
+    for options, said in (([], ""), (["--verbose"], "UserWarning: set the region")):
+        done = subprocess.run(
+            [sys.executable, "-c", script.format(options)], capture_output=True, text=True, check=True
+        )
+        assert said in done.stderr if said else done.stderr == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "arguments", [["test", "--won", "3", "--lost", "1"], ["--version"], []], ids=" ".join
+)
+def test_a_full_disk_behind_stdout_is_an_error(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr == "error: cannot write to stdout: no space left on device\n"
+
+
+@pytest.mark.parametrize(
+    ("redirection", "expected"),
+    [
+        (">&-", (2, "", "error: stdout is closed; give --output FILE, or open it\n")),
+        ("2>&-", (0, "no clear difference", "")),
+        (">&- 2>&-", (2, "", "")),
+        ("--lost x 2>&-", (2, "", "")),
+        ("--output result.txt >&-", (0, "", "note: wrote result.txt\n")),
+    ],
+)
+def test_closed_streams(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, redirection: str, expected: tuple[int, str, str]
+) -> None:
+    code, out, err = expected
+    monkeypatch.chdir(tmp_path)
+    line = f"{shlex.join(COMMAND)} test --won 3 --lost 1 {redirection}"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout[: len(out)], done.stderr) == (code, out, err)
+    assert out or not done.stdout
+
+
 def test_version_and_bare_command(cli: Cli) -> None:
     assert cli("--version").out == f"streamcmp {streamcmp.__version__}\n"
     bare = cli()
@@ -49,6 +131,11 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     loaded = set(re.findall(r"\| +(\w+)$", done.stderr, re.MULTILINE))
     assert "typer" in loaded
     assert loaded.isdisjoint({"polars", "numpy", "scipy", "pyarrow", "pandas"})
+
+
+def test_short_help(cli: Cli) -> None:
+    assert cli("-h").out == cli("--help").out
+    assert cli("run", "-h").out == cli("run", "--help").out
 
 
 def test_import_loads_nothing_heavy() -> None:
