@@ -26,6 +26,7 @@ _UNITS = {
     "GIB": 2**30,
     "TIB": 2**40,
 }
+_TOO_MUCH = 2**63
 _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
@@ -82,9 +83,10 @@ def parse_size(text: str) -> int:
     """Bytes in '2GB', '512MiB', '1e9'. Decimal units are powers of 1000, binary ones of 1024."""
     match = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([A-Za-z]*)\s*", text)
     unit = match and _UNITS.get(match[2].upper())
-    if not match or unit is None:
-        raise UsageError(f"{text!r} is not a size; write for example 2GB or 512MiB")
     try:
-        return int(float(match[1]) * unit)
-    except ValueError:
-        raise UsageError(f"{text!r} is not a size; write for example 2GB or 512MiB") from None
+        size = int(float(match[1]) * unit) if match and unit else None
+    except (ValueError, OverflowError):
+        size = None
+    if size is None or size >= _TOO_MUCH:
+        raise UsageError(f"--memory: {text!r} is not a size; write for example 2GB or 512MiB")
+    return size

@@ -31,11 +31,18 @@ def split_term(text: str, option: str) -> tuple[str, ...]:
 
 
 def names(value: str | Iterable[str] | None, option: str) -> tuple[str, ...]:
-    """One flat list of column names, from one text or several; each may hold several, separated by commas."""
+    """One flat list of column names, from one text or several; each may hold several, separated by commas.
+
+    Raises UsageError, naming `option`, for a name that comes twice, and as `split_term` does.
+    """
     if value is None:
         return ()
     texts = (value,) if isinstance(value, str) else value
-    return tuple(name for text in texts for name in split_term(text, option))
+    found = tuple(name for text in texts for name in split_term(text, option))
+    for name in found:
+        if found.count(name) > 1:
+            raise UsageError(f"{option} names {name!r} twice")
+    return found
 
 
 def terms(value: str | Iterable[str | tuple[str, ...]] | None, option: str) -> tuple[tuple[str, ...], ...]:

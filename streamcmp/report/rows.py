@@ -41,7 +41,7 @@ class Table:
 
 def table(report: Report, family: Family, rows: pl.DataFrame, top: int, width: int) -> Table:
     """The first `top` rows of a family as text; slice values are at most `width` cells wide."""
-    first = rows.head(top if family.columns else 1)
+    first = rows.head(min(top, rows.height) if family.columns else 1)
     alpha = report.comparison["analysis"]["alpha"]
     cuts = [
         tuple(shown(value, width) for value in cut.values()) or (OVERALL,)

@@ -128,7 +128,7 @@ def family_title(family: Family, rows: pl.DataFrame) -> str:
 
 def rest_line(rows: pl.DataFrame, top: int) -> str | None:
     """What the first `top` rows of a family leave out, or None."""
-    rest = rows.slice(top)
+    rest = rows.slice(min(top, rows.height))
     if rest.is_empty():
         return None
     return f"... and {rest.height:,} more: {verdict_counts(rest)}"

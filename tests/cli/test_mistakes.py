@@ -33,6 +33,16 @@ MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
     "no such guard": (("run", *BOTH, "--guard", "golden"), "golden"),
     "bad where": (("run", *BOTH, "--where", "prob >"), "--where"),
     "where names nothing": (("run", *BOTH, "--where", "nothing = 1"), "nothing"),
+    "crossed with itself": (("run", *BOTH, "--by", "domain,domain"), "names the same column twice"),
+    "an id twice": (("run", *BOTH, "--on", "id", "--on", "id"), "--on names 'id' twice"),
+    "a guard twice": (("run", *BOTH, "--guard", "gold,gold"), "--guard names 'gold' twice"),
+    "an empty path": (("run", "--left", "", *BOTH[2:]), "nothing but an empty text after --left"),
+    "an empty value": (("run", *BOTH, "--output="), "nothing but an empty text after --output"),
+    "an empty argument": (("finalize", ""), "nothing but an empty text after finalize"),
+    "infinite memory": (("run", *BOTH, "--memory", "1e400"), "--memory: '1e400' is not a size"),
+    "too much memory": (("run", *BOTH, "--memory", "99999999TB"), "--memory: '99999999TB' is not a size"),
+    "memory without a digit": (("run", *BOTH, "--memory", "GB"), "--memory: 'GB' is not a size"),
+    "value of an option at the end": (("run", *BOTH, "--by"), "try: streamcmp run --help"),
     "empty by": (("run", *BOTH, "--by", "domain,"), "empty"),
     "same family twice": (("run", *BOTH, "--by", "domain", "--by", "domain"), "twice"),
     "two outcomes": (("run", *BOTH, "--score", "prob"), "--correct"),
@@ -90,6 +100,15 @@ def test_a_mistake_gets_one_clear_message(cli: Cli, more_logs: Path, mistake: st
     assert says in ran.err
     assert "Traceback" not in ran.err
     assert {path.name: path.stat().st_mtime_ns for path in more_logs.iterdir()} == before
+
+
+def test_names_cannot_act_on_the_terminal(cli: Cli, logs: Path) -> None:
+    LEFT.rename({"domain": "do\x1b[2Jmain\u202e"}).write_parquet("left.parquet")
+    RIGHT.drop("domain").write_parquet("right.parquet")
+    ran = cli("run", *BOTH, "--by", "domain")
+    assert ran.code == 2
+    assert "do\\x1b[2Jmain\\u202e" in ran.err
+    assert "\x1b" not in ran.err
 
 
 @pytest.mark.usefixtures("logs")

@@ -215,6 +215,7 @@ def test_top_limits_rows_of_the_table(cli: Cli) -> None:
     assert "and 2 more" in cli("run", *BOTH, "--by", "domain", "--top", "1").out
     assert "and 2 more" in cli("run", *BOTH, "--by", "domain", "--top", "1", "--format", "markdown").out
     assert "more" not in cli("run", *BOTH, "--by", "domain").out
+    assert "more" not in cli("run", *BOTH, "--by", "domain", "--top", 10**30).out
 
 
 @pytest.mark.usefixtures("logs")
