@@ -55,7 +55,8 @@ def adjust_tails(tails: TailP, method: Adjustment) -> TailP:
     p = _settle(tails.p[order] * _factors(method, len(order)), order, len(logs), method, one=1.0)
     tiny = adjusted < _TRUST_P_ABOVE
     with np.errstate(under="ignore"):
-        p[tiny] = np.maximum(np.power(10.0, adjusted[tiny]), SMALLEST_P)
+        # A power of ten loses digits that p itself still has; an adjusted p is never below p.
+        p[tiny] = np.maximum(np.power(10.0, adjusted[tiny]), np.maximum(tails.p[tiny], SMALLEST_P))
     return TailP(p, adjusted)
 
 

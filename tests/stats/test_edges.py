@@ -138,3 +138,10 @@ def test_stirling_errors() -> None:
     # The table and the series meet: their product over neighbours follows the recursion of n!.
     step = large_tails._stirling_error(n[:-1]) - large_tails._stirling_error(n[1:])
     np.testing.assert_allclose(step, (n[:-1] + 0.5) * np.log1p(1 / n[:-1]) - 1, atol=2e-15)
+
+
+@pytest.mark.parametrize("method", stats.ADJUSTMENTS)
+def test_an_adjusted_p_near_the_smallest_number_is_not_below_p(method: stats.Adjustment) -> None:
+    """Raised from its logarithm alone, the last of these would lose a digit and fall below its own p."""
+    tails = stats.chi2_corrected([2208, 2207, 1664], [15, 17, 2565], "worse")
+    assert (stats.adjust_tails(tails, method).p >= tails.p).all()
