@@ -135,7 +135,14 @@ def merge(*tallies: Tally | str | PathLike[str] | Iterable[Tally | str | PathLik
     for given in tallies:
         several = [given] if isinstance(given, Tally | str | PathLike) else given
         for one in several:
-            total += one if isinstance(one, Tally) else _with_rule(one)
+            if isinstance(one, Tally):
+                total += one
+                continue
+            tally = _with_rule(one)
+            try:
+                total += tally
+            except UsageError as problem:
+                raise UsageError(f"{fspath(one)}: {problem}") from None
     return total
 
 

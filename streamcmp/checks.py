@@ -7,6 +7,7 @@ from typing import NoReturn
 import polars as pl
 
 from streamcmp.errors import DataError, InternalError, UsageError
+from streamcmp.ledger import Ledger
 from streamcmp.tally import COUNTERS, OVERALL, Tally
 
 
@@ -22,8 +23,17 @@ def check(tally: Tally) -> None:
         raise UsageError("this tally is empty: nothing was counted into it")
     _check_roll_up(tally)
     if tally.ledger is not None:
-        tally.ledger.verify()
+        _check_balance(tally, tally.ledger)
         _check_against_ledger(tally)
+
+
+def _check_balance(tally: Tally, ledger: Ledger) -> None:
+    try:
+        ledger.verify()
+    except InternalError as problem:
+        if tally.rule is not None:
+            raise
+        raise DataError(f"the counts do not add up: {problem.problem}") from None
 
 
 def _check_roll_up(tally: Tally) -> None:

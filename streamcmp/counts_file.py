@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -19,12 +22,45 @@ def parse(data: bytes, where: str) -> pl.DataFrame:
     """
     if data.lstrip()[:1] in (b"[", b"{"):
         return _from_records(_records(data, where), where)
+    if b"\0" in data:
+        raise DataError(f"{where} is neither CSV, JSON nor Parquet: it is no text")
+    _check_header(data, where)
     try:
         # As text: what is a number is decided column by column below, so that 007 stays 007.
         frame = pl.read_csv(io.BytesIO(data), infer_schema=False)
     except pl.exceptions.PolarsError as problem:
-        raise DataError(f"{where} cannot be read as CSV: {first_line(problem)}") from None
+        reason = _too_long_row(data) or first_line(problem)
+        raise DataError(f"{where} cannot be read as CSV: {reason}") from None
     return frame.with_columns(_typed(column) for column in frame.iter_columns())
+
+
+def _check_header(data: bytes, where: str) -> None:
+    """Polars renames columns of one name, and knows no separator but the comma unless told."""
+    try:
+        names = next(_rows(data), [])
+    except csv.Error as problem:
+        raise DataError(f"{where} cannot be read as CSV: {problem}") from None
+    for name in names:
+        if names.count(name) > 1:
+            raise DataError(f"{where}: the column {name!r} stands in the header twice")
+    if len(names) == 1 and (other := next((sign for sign in ";\t|" if sign in names[0]), None)):
+        raise DataError(f"{where}: its columns are separated by {other!r}; write them with commas")
+
+
+def _rows(data: bytes) -> Iterator[list[str]]:
+    """The rows that are not blank, the header first."""
+    lines = io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", "replace", newline="")
+    return (row for row in csv.reader(lines) if row)
+
+
+def _too_long_row(data: bytes) -> str | None:
+    with suppress(csv.Error):
+        rows = _rows(data)
+        header = next(rows, [])
+        for number, row in enumerate(rows, start=1):
+            if len(row) > len(header):
+                return f"row {number} has {len(row)} fields where the header has {len(header)}"
+    return None
 
 
 def _records(data: bytes, where: str) -> list[dict[str, Any]]:
@@ -33,7 +69,7 @@ def _records(data: bytes, where: str) -> list[dict[str, Any]]:
             whole = json.loads(data)
         except json.JSONDecodeError:
             whole = [json.loads(line) for line in data.splitlines() if line.strip()]
-    except (json.JSONDecodeError, UnicodeDecodeError) as problem:
+    except (ValueError, RecursionError) as problem:
         raise DataError(f"{where} cannot be read as JSON: {problem}") from None
     if isinstance(whole, dict):
         whole = whole.get("results", [whole])
@@ -56,6 +92,8 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
 def _from_records(records: list[dict[str, Any]], where: str) -> pl.DataFrame:
     try:
         return pl.DataFrame(records, infer_schema_length=None, strict=True)
+    except UnicodeEncodeError:
+        raise DataError(f"{where}: a text holds half a character (\\ud800 to \\udfff)") from None
     except (TypeError, OverflowError, pl.exceptions.PolarsError) as problem:
         raise DataError(f"{where}: a column holds values of different types: {first_line(problem)}") from None
 

@@ -15,8 +15,10 @@ import polars as pl
 from streamcmp.counts_file import first_line, parse
 from streamcmp.errors import DataError, UnknownColumn, UsageError
 from streamcmp.report.model import RESULT_FIELDS
+from streamcmp.report.values import json_ready, shown
 from streamcmp.tally import CELLS, COUNTERS, OVERALL, SLICE_PREFIX, Tally, slice_columns, sorted_table
 from streamcmp.tally_file import from_rows, load
+from streamcmp.whole_numbers import first_row, whole_numbers
 
 if TYPE_CHECKING:
     from streamcmp.options import ArrowStream
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 _PARQUET = b"PAR1"
 _AGREEMENT = ("both_correct", "both_wrong")
 _TALLY_SHAPE = frozenset(("record", "side", "family"))
+_ADVICE = "a table of counts has n_ab (lost) and n_ba (won); to compare logs, use streamcmp run"
 # What tallies and reports say of a slice besides its values: never slice columns, so that a csv report reads
 # back.
 _NO_SLICES = frozenset((*RESULT_FIELDS, *COUNTERS, "family"))
@@ -75,11 +78,11 @@ def from_frame(frame: pl.DataFrame, where: str) -> Tally:
             raise DataError(
                 f"{where} has the columns of a tally, but not its types: {first_line(problem)}"
             ) from None
-    for name in ("n_ab", "n_ba"):
-        if name not in frame.columns:
-            raise UnknownColumn(name, where=where, columns=frame.columns)
     if not frame.height:
         raise DataError(f"{where} has no rows")
+    for name in ("n_ab", "n_ba"):
+        if name not in frame.columns:
+            raise UnknownColumn(name, where=where, columns=frame.columns, advice=_ADVICE)
     table = pl.DataFrame([*_slice_values(frame), *_counters(frame, where).iter_columns()])
     families = _families(frame, table, where)
     for name, rows in families.items():
@@ -102,9 +105,11 @@ def _families(frame: pl.DataFrame, table: pl.DataFrame, where: str) -> dict[str,
     if "family" not in frame.columns:
         columns = [name.removeprefix(SLICE_PREFIX) for name in slice_columns(table)]
         return {",".join(columns) or OVERALL: table}
+    if frame["family"].dtype.is_nested():
+        raise DataError(f"{where}: the column family is {frame['family'].dtype}; a family is a name")
     family = frame["family"].cast(pl.String)
     if family.null_count():
-        raise DataError(f"{where}: row {_first(family.is_null())} has no family")
+        raise DataError(f"{where}: row {first_row(family.is_null())} has no family")
     names = family.unique(maintain_order=True).to_list()
     return {name: _own_columns(name, table.filter(family == name)) for name in names}
 
@@ -127,7 +132,7 @@ def _check_unique(family: str, rows: pl.DataFrame, where: str) -> None:
         )
     if keys and (repeated := rows.select(keys).filter(rows.select(keys).is_duplicated())).height:
         values = ", ".join(
-            f"{name.removeprefix(SLICE_PREFIX)}={value}"
+            f"{name.removeprefix(SLICE_PREFIX)}={shown(json_ready(value))}"
             for name, value in repeated.row(0, named=True).items()
         )
         raise DataError(f"{where}: the slice {values} of the family {family} occurs more than once")
@@ -147,7 +152,10 @@ def _counters(frame: pl.DataFrame, where: str) -> pl.DataFrame:
     def column(name: str, absent: int | None) -> pl.Series:
         if name not in frame.columns:
             return pl.Series(name, [absent], pl.Int64).new_from_index(0, frame.height)
-        return _whole_numbers(frame[name], where, nullable=absent is None)
+        numbers = whole_numbers(frame[name], where)
+        if absent is not None and numbers.null_count():
+            raise DataError(f"{where}: row {first_row(numbers.is_null())}: {name} is missing")
+        return numbers
 
     counts = pl.DataFrame(
         [column(name, None if name in _AGREEMENT else 0) for name in COUNTERS] + [column("n", None)]
@@ -164,7 +172,7 @@ def _check_agreement(counts: pl.DataFrame, where: str) -> None:
     lone = counts["both_correct"].is_null() != counts["both_wrong"].is_null()
     if lone.any():
         raise DataError(
-            f"{where}: row {_first(lone)} has only one of both_correct and both_wrong; "
+            f"{where}: row {first_row(lone)} has only one of both_correct and both_wrong; "
             "give both, or n instead"
         )
     for problem, wrong in (
@@ -173,25 +181,4 @@ def _check_agreement(counts: pl.DataFrame, where: str) -> None:
     ):
         rows = counts.select(wrong.fill_null(value=False)).to_series()
         if rows.any():
-            raise DataError(f"{where}: row {_first(rows)}: {problem}; n counts all pairs")
-
-
-def _whole_numbers(column: pl.Series, where: str, *, nullable: bool) -> pl.Series:
-    numbers = column.cast(pl.Int64, strict=False)
-    # A fraction is cut off by the cast, and text or a number too large becomes null: neither is a count.
-    changed = (numbers.is_null() & column.is_not_null()) | (numbers < 0).fill_null(value=False)
-    if column.dtype.is_float():
-        changed |= (numbers.cast(pl.Float64) != column).fill_null(value=False)
-    if changed.any():
-        row = _first(changed)
-        raise DataError(
-            f"{where}: row {row}: {column.name} is {column[row - 1]!r}; a count is a whole number from 0 on"
-        )
-    if not nullable and numbers.null_count():
-        raise DataError(f"{where}: row {_first(numbers.is_null())}: {column.name} is missing")
-    return numbers
-
-
-def _first(rows: pl.Series) -> int:
-    """The number of the first row that is True, from 1 on, as people count."""
-    return int(rows.arg_true()[0]) + 1
+            raise DataError(f"{where}: row {first_row(rows)}: {problem}; n counts all pairs")

@@ -37,6 +37,7 @@ class InternalError(StreamcmpError):
 
     def __init__(self, problem: str) -> None:
         super().__init__(f"internal error: {problem}. No result is printed; please report this.")
+        self.problem = problem
 
 
 class Interrupted(KeyboardInterrupt):
@@ -59,13 +60,22 @@ class UnknownColumn(UsageError):
     """A column named by the user is not in the log; `where` is None if it is in neither."""
 
     def __init__(
-        self, column: str, *, where: str | None, columns: Sequence[str], option: str | None = None
+        self,
+        column: str,
+        *,
+        where: str | None,
+        columns: Sequence[str],
+        option: str | None = None,
+        advice: str | None = None,
     ) -> None:
         close = get_close_matches(column, columns, n=1, cutoff=0.6)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         named = f" (named by {option})" if option else ""
         lacks, whose = ("neither log has a", "their") if where is None else (f"{where} has no", "its")
-        super().__init__(f"{lacks} column {column!r}{named}{hint}\n{whose} columns: {', '.join(columns)}")
+        more = f"\n{advice}" if advice else ""
+        super().__init__(
+            f"{lacks} column {column!r}{named}{hint}\n{whose} columns: {', '.join(columns)}{more}"
+        )
         self.column = column
         self.columns = tuple(columns)
 

@@ -32,7 +32,8 @@ def check_complete(parts: Sequence[Part]) -> None:
         if missing:
             named = ", ".join(f"{number}/{size}" for number in missing[:_SHOWN])
             more = f" and {len(missing) - _SHOWN:,} more" if len(missing) > _SHOWN else ""
+            what, are = ("shard", "is") if len(missing) == 1 else ("shards", "are")
             raise UsageError(
-                f"the tally is incomplete: {'shard' if len(missing) == 1 else 'shards'} {named}{more} of its "
-                "inputs are missing; merge all of them, then finalize"
+                f"the tally is incomplete: of its inputs {what} {named}{more} {are} missing; "
+                "merge all of them, then finalize"
             )

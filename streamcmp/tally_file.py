@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from streamcmp.comparison import SIDES, Rule
 from streamcmp.errors import DataError, UsageError
@@ -29,18 +27,24 @@ from streamcmp.tally import (
     slice_columns,
     sorted_table,
 )
+from streamcmp.whole_numbers import whole_numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from os import PathLike
 
 TALLY_VERSION = 1
 _HEADER = b"streamcmp.tally"
+_TEXTS = ("record", "side", "family")
+_NUMBERS = tuple(dict.fromkeys((*COUNTERS, *LEDGER_FIELDS)))  # two counters are in both
 # Integers that other readers of Parquet do not know: written as text, with their type in the header.
 _WIDE: dict[str, pl.DataType] = {str(dtype): dtype for dtype in (pl.Int128(), pl.UInt128())}
 
 
 def save(tally: Tally, path: str | PathLike[str]) -> None:
     """Write `tally` to `path`, atomically."""
+    import pyarrow.parquet as pq  # slow to load: only those who write tallies pay
+
     if tally.rule is None or tally.ledger is None:
         raise UsageError("a plain table of counts is not saved as a tally: it has no rule and no ledger")
     rows = [
@@ -60,7 +64,6 @@ def save(tally: Tally, path: str | PathLike[str]) -> None:
     ]
     frame = pl.concat(rows, how="diagonal")
     slices = sorted(slice_columns(frame))
-    counters = dict.fromkeys((*COUNTERS, *LEDGER_FIELDS))
     wide = {name: str(frame.schema[name]) for name in slices if str(frame.schema[name]) in _WIDE}
     header = {
         "version": TALLY_VERSION,
@@ -69,7 +72,7 @@ def save(tally: Tally, path: str | PathLike[str]) -> None:
         "wide": wide,
     }
     plain = frame.with_columns(pl.col(name).cast(pl.String) for name in wide)
-    table = plain.select("record", "side", "family", *slices, *counters).to_arrow()
+    table = plain.select(*_TEXTS, *slices, *_NUMBERS).to_arrow()
     table = table.replace_schema_metadata({_HEADER: json.dumps(header).encode()})
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
@@ -78,46 +81,93 @@ def save(tally: Tally, path: str | PathLike[str]) -> None:
 
 def load(path: str | PathLike[str]) -> Tally:
     """Read a tally file. Raises UsageError where it is none, DataError where it is damaged."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
-        table = pq.read_table(pa.BufferReader(Path(path).read_bytes()))
+        data = Path(path).read_bytes()
     except OSError as error:
         raise UsageError(f"cannot read the tally {path}: {error.strerror or error}") from None
+    try:
+        # Without threads, which would still be at it when a short process ends.
+        table = pq.read_table(pa.BufferReader(data), use_threads=False)
     except pa.ArrowInvalid:
         raise DataError(f"{path} is not a tally file: not Parquet, or truncated") from None
+    except (pa.ArrowException, OSError) as problem:
+        raise DataError(f"{path} is damaged: {problem}; write it again") from None
     header = (table.schema.metadata or {}).get(_HEADER)
-    frame = pl.DataFrame(table)
+    frame = pl.DataFrame(table.replace_schema_metadata())  # Polars panics at metadata that is no text
     if header is None:
         return from_rows(frame, str(path))
+    try:
+        rule, parts, wide = _read_header(header, path)
+        frame = frame.with_columns(pl.col(name).cast(dtype) for name, dtype in wide.items())
+    except (LookupError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError) as problem:
+        raise DataError(f"{path}: the header of this tally is damaged ({problem!r}); count again") from None
+    return from_rows(frame, str(path), rule, parts)
+
+
+def _read_header(
+    header: bytes, path: str | PathLike[str]
+) -> tuple[Rule, tuple[Part, ...], dict[str, pl.DataType]]:
+    """Rule, parts, and the types of slices that are written as text."""
     fields = json.loads(header)
     if fields["version"] > TALLY_VERSION:
         raise UsageError(
             f"{path} was written by a newer streamcmp (tally version {fields['version']}); upgrade to read it"
         )
-    frame = frame.with_columns(pl.col(name).cast(_WIDE[dtype]) for name, dtype in fields["wide"].items())
     rule = Rule.from_dict(fields["rule"])
-    parts = tuple(Part(part["inputs"], part["shard"]) for part in fields["parts"])
-    return from_rows(frame, str(path), rule, parts)
+    parts = tuple(Part(dict(part["inputs"]), _shard(part["shard"])) for part in fields["parts"])
+    return rule, parts, {name: _WIDE[dtype] for name, dtype in fields["wide"].items()}
+
+
+def _shard(text: str) -> str:
+    number, total = map(int, text.split("/"))
+    if not 1 <= number <= total:
+        raise ValueError(f"there is no shard {text}")
+    return text
 
 
 def from_rows(
     frame: pl.DataFrame, where: str, rule: Rule | None = None, parts: tuple[Part, ...] = ()
 ) -> Tally:
     """A tally from a table in the file's shape; without a rule the families are those the rows name."""
-    needed = ("record", "side", "family", *COUNTERS, *LEDGER_FIELDS)
-    absent = [name for name in needed if name not in frame.columns]
+    absent = [name for name in (*_TEXTS, *_NUMBERS) if name not in frame.columns]
     if absent:
         raise UsageError(f"{where} is not a tally: it has no column {', '.join(absent)}")
-    counts = frame.filter(pl.col("record") == "count")
+    _check_texts(frame, where)
+    frame = frame.with_columns(whole_numbers(frame[name], where) for name in _NUMBERS)
+    counts = _complete(frame.filter(pl.col("record") == "count"), ("family", *COUNTERS), where)
     columns = _families(counts, rule)
     families: dict[str, pl.DataFrame] = {}
     for name, keys in columns.items():
+        for key in keys:
+            if SLICE_PREFIX + key not in frame.columns:
+                raise DataError(f"{where}: the family {name} has no column {SLICE_PREFIX}{key}")
         rows = counts.filter(pl.col("family") == name)
-        families[name] = sorted_table(
-            rows.select(*(SLICE_PREFIX + key for key in keys), pl.col(*COUNTERS).cast(pl.Int64))
-        )
+        families[name] = sorted_table(rows.select(*(SLICE_PREFIX + key for key in keys), *COUNTERS))
     if families.get(OVERALL, pl.DataFrame()).height != 1:
         raise DataError(f"{where}: a tally has exactly one row of the family {OVERALL}")
     return Tally(families, _ledger(frame, where), rule, parts)
+
+
+def _check_texts(frame: pl.DataFrame, where: str) -> None:
+    for name in _TEXTS:
+        if not isinstance(frame.schema[name], pl.String | pl.Categorical | pl.Enum | pl.Null):
+            raise DataError(f"{where} is not a tally: the column {name} is {frame.schema[name]}, not text")
+    odd = frame.filter(
+        pl.col("record").cast(pl.String).is_in(("count", "ledger")).not_().fill_null(value=True)
+    )
+    if odd.height:
+        raise DataError(f"{where}: record is {odd['record'][0]!r}; in a tally it is 'count' or 'ledger'")
+
+
+def _complete(rows: pl.DataFrame, columns: Iterable[str], where: str) -> pl.DataFrame:
+    """`rows`, which hold all of `columns`."""
+    for name in columns:
+        if rows[name].null_count():
+            raise DataError(f"{where}: {name} is missing in a row of this tally")
+    return rows
 
 
 def _families(counts: pl.DataFrame, rule: Rule | None) -> dict[str, tuple[str, ...]]:
@@ -132,8 +182,10 @@ def _ledger(frame: pl.DataFrame, where: str) -> Ledger:
     sides: dict[str, dict[str, int]] = {}
     for side in SIDES:
         rows: list[dict[str, Any]] = (
-            frame.filter(pl.col("record") == "ledger", pl.col("side") == side)
-            .select(pl.col(*LEDGER_FIELDS).cast(pl.Int64))
+            _complete(
+                frame.filter(pl.col("record") == "ledger", pl.col("side") == side), LEDGER_FIELDS, where
+            )
+            .select(LEDGER_FIELDS)
             .to_dicts()
         )
         if len(rows) != 1:

@@ -84,7 +84,7 @@ def merge(tallies: Annotated[list[str], typer.Argument(help="tally files")], sav
     """Add tally files up into one."""
     from streamcmp.api import merge as merge_tallies
 
-    check_target(save.output)
+    check_target(save.output, tallies)
     merge_tallies(tallies).save(save.output)
     Notes(quiet=talk.quiet, verbose=talk.verbose).note(f"wrote {save.output}")
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from streamcmp.cli.groups import grouped
 from streamcmp.cli.options import Names, Statistics, Talk, option
-from streamcmp.cli.output import check_target, write
+from streamcmp.cli.output import check_target, chosen_format, write
 from streamcmp.cli.stderr import Notes
+from streamcmp.errors import UsageError
 
 if TYPE_CHECKING:
     from streamcmp.in_hand import McnemarResult
@@ -29,22 +31,34 @@ class Counts:
 class ShowTest:
     """Where the result goes."""
 
-    format: Annotated[Literal["table", "json"], option("--format", "text for people, or json")] = "table"
-    output: Annotated[Path | None, option("--output", "write it to this file")] = None
+    format: Annotated[
+        Literal["table", "json"] | None,
+        option(
+            "--format", "text for people, or json (default: what the ending of --output says, else table)"
+        ),
+    ] = None
+    output: Annotated[Path | None, option("--output", "write it to this file: .txt .json")] = None
+
+
+_ENDINGS: Final = MappingProxyType({".txt": "table", ".json": "json"})
 
 
 @grouped
 def test(counts: Counts, names: Names, statistics: Statistics, show: ShowTest, talk: Talk) -> None:
     """Test two counts in hand: --won 14 --lost 4."""
     from streamcmp.in_hand import mcnemar
+    from streamcmp.request import display_names
 
     check_target(show.output)
+    form = chosen_format(show, _ENDINGS)
+    called = display_names(None, None, names.left_name, names.right_name)
     given = {name: value for name, value in asdict(statistics).items() if value is not None}
-    result = mcnemar(counts.lost, counts.won, counts.n, **given)
-    if show.format == "json":
-        text = json.dumps(result.to_dict(), indent=2) + "\n"
-    else:
-        text = _for_people(result, (names.left_name or "left", names.right_name or "right"))
+    try:
+        result = mcnemar(counts.lost, counts.won, counts.n, **given)
+    except UsageError as problem:
+        option = {"n_ab": " (--lost)", "n_ba": " (--won)"}.get(str(problem).partition(" ")[0], "")
+        raise UsageError(f"{problem}{option}") from None
+    text = json.dumps(result.to_dict(), indent=2) + "\n" if form == "json" else _for_people(result, called)
     write(text, show.output, Notes(quiet=talk.quiet, verbose=talk.verbose))
 
 
@@ -59,13 +73,18 @@ def _for_people(result: McnemarResult, names: tuple[str, str]) -> str:
         "chi2": (result.p_chi2, result.log10_p_chi2),
         "chi2-corrected": (result.p_chi2_corrected, result.log10_p_chi2_corrected),
     }
-    lines = [
-        sentence(report),
-        f"(test: {result.test}, {result.alternative}; interval: {result.ci}, {result.confidence})",
-    ]
+    lines = [sentence(report), f"(test: {result.test}, {result.alternative}; {_interval(result)})"]
     lines += [
         "",
         "two-sided p by each test:",
         *(f"  {test:<14}  {p_equation(*p)}" for test, p in figures.items()),
     ]
     return "\n".join([*lines, ""])
+
+
+def _interval(result: McnemarResult) -> str:
+    if result.gain_low is not None:
+        return f"interval: {result.ci}, {result.confidence}"
+    if result.n:
+        return f"no {result.ci} interval: it needs all four cells, and --n tells only their sum"
+    return "no interval: it needs --n" if result.n is None else "no interval"

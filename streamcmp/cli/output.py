@@ -7,20 +7,21 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from streamcmp.cli.options import Format, Show
+from streamcmp.cli.options import Show
 from streamcmp.cli.stderr import Notes, say
 from streamcmp.errors import UsageError
 from streamcmp.report import FORMAT_OF_ENDING, RENDERERS
 from streamcmp.usage import size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from streamcmp.cli.hand import ShowTest
     from streamcmp.report.model import Report
     from streamcmp.resources import Step
 
 
-def chosen_format(show: Show) -> Format:
+def chosen_format(show: Show | ShowTest, endings: Mapping[str, str] = FORMAT_OF_ENDING) -> str:
     """`--format`, else what the ending of `--output` says, else a table.
 
     Raises UsageError, before anything is read, for an ending that says nothing and for Parquet on a terminal.
@@ -29,17 +30,17 @@ def chosen_format(show: Show) -> Format:
         chosen: str = show.format
     elif show.output is not None:
         ending = show.output.suffix.lower()
-        if ending not in FORMAT_OF_ENDING:
+        if ending not in endings:
             raise UsageError(
                 f"--output {show.output}: the ending {ending or '(none)'} does not say a format; "
-                f"give --format, or one of the endings {' '.join(FORMAT_OF_ENDING)}"
+                f"give --format, or one of the endings {' '.join(endings)}"
             )
-        chosen = FORMAT_OF_ENDING[ending]
+        chosen = endings[ending]
     else:
         chosen = "table"
     if chosen == "parquet" and show.output is None and _on_terminal():
         raise UsageError("parquet is not for a terminal; give --output FILE.parquet")
-    return chosen  # type: ignore[return-value] # FORMAT_OF_ENDING maps to Format
+    return chosen
 
 
 def _on_terminal() -> bool:
@@ -66,7 +67,7 @@ def check_target(path: Path | None, inputs: Iterable[str | Path] = ()) -> None:
             )
 
 
-def show_report(report: Report, form: Format, show: Show, notes: Notes) -> None:
+def show_report(report: Report, form: str, show: Show, notes: Notes) -> None:
     """Render and write. What a format has no place for, and warnings, go to stderr as well."""
     write(render(report, form, show), show.output, notes)
     if form == "csv":
@@ -88,7 +89,7 @@ def show_plan(steps: Iterable[Step]) -> None:
     write("".join(lines), None, Notes(quiet=True, verbose=False))
 
 
-def render(report: Report, form: Format, show: Show) -> str | bytes:
+def render(report: Report, form: str, show: Show) -> str | bytes:
     """The report in a format."""
     if form == "table":
         color = show.output is None and _on_terminal()

@@ -76,6 +76,24 @@ def test_counts_in_hand_as_json_are_the_library_s(cli: Cli, options: list[str], 
     assert json.loads(ran.out) == streamcmp.mcnemar(4, 14, **keywords).to_dict()  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ([], "no interval: it needs --n)"),
+        (["--n", "100"], "interval: tango, 0.95)"),
+        (["--n", "100", "--ci", "newcombe"], "no newcombe interval: it needs all four cells"),
+    ],
+)
+def test_counts_in_hand_say_why_there_is_no_interval(cli: Cli, options: list[str], says: str) -> None:
+    assert says in cli("test", "--won", 14, "--lost", 4, *options).out
+
+
+def test_the_ending_of_a_test_s_output_says_the_format(cli: Cli, tmp_path: Path) -> None:
+    target = tmp_path / "result.json"
+    assert cli("test", "--won", 14, "--lost", 4, "--output", target).code == 0
+    assert json.loads(target.read_text()) == streamcmp.mcnemar(4, 14).to_dict()
+
+
 def test_counts_in_hand_into_a_file(cli: Cli, tmp_path: Path) -> None:
     target = tmp_path / "result.txt"
     assert cli("test", "--won", 5, "--lost", 0, "--output", target).out == ""
