@@ -13,6 +13,8 @@ from streamcmp.pairing.spill import hold_bytes
 from streamcmp.resources import Step
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from streamcmp.logs.model import LogPair
     from streamcmp.resources import Resources
 
@@ -20,25 +22,25 @@ _BASE = 200_000_000  # what the process takes before it reads rows, and Polars' 
 _BYTES_PER_ROW = 200  # of a chunk in flight: decoded columns, canonical columns, scratch
 
 
-def plan(pair: LogPair, resources: Resources) -> list[Step]:
-    """The steps to try until one fits.
+def plan(pair: LogPair, resources: Resources) -> Iterator[Step]:
+    """The steps to try until one fits, worked out as they are asked for.
 
     Lockstep and merge cost little to try: logs in another order part, or fall back, within the first batch.
     Logs whose metadata tell different row counts cannot be in step.
     """
     if pair.positional:
-        return [_lockstep(pair, resources, "rows are paired by position")]
+        yield _lockstep(pair, resources, "rows are paired by position")
+        return
     if resources.strategy != "auto":
-        return [_STEPS[resources.strategy](pair, resources, "asked for")]
-    steps = []
+        yield _STEPS[resources.strategy](pair, resources, "asked for")
+        return
     rows = pair.a.rows, pair.b.rows
     if None in rows or rows[0] == rows[1]:
-        steps.append(_lockstep(pair, resources, "if both logs are in the same order"))
-    steps.append(_merge(pair, resources, "if both logs are sorted by id"))
+        yield _lockstep(pair, resources, "if both logs are in the same order")
+    yield _merge(pair, resources, "if both logs are sorted by id")
     if direct.suits(pair, resources):
-        steps.append(_direct(pair, resources, "ids are compact integers by metadata: any order will do"))
-    steps.append(_buckets(pair, resources, "any ids in any order"))
-    return steps
+        yield _direct(pair, resources, "ids are compact integers by metadata: any order will do")
+    yield _buckets(pair, resources, "any ids in any order")
 
 
 def _chunks(resources: Resources, rows: int) -> int:

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import polars as pl
+from polars.exceptions import PanicException, PolarsError
 
 from streamcmp.errors import DataError
 from streamcmp.logs.formats.base import Format, LazyShard
@@ -25,22 +26,20 @@ def open_parquet(path: Path, columns: tuple[str, ...] = ()) -> LazyShard:  # noq
     Raises:
         DataError: the file is empty, truncated or not Parquet.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     label, size = str(path), path.stat().st_size
     if size == 0:
         raise DataError(f"{label}: is empty (0 bytes): not a Parquet file, not even one without rows")
+    frame = scan(label)
     try:
-        rows = pq.read_metadata(path).num_rows  # not kept: a footer of many row groups is large
-    except (OSError, pa.ArrowException) as error:
+        rows = frame.select(pl.len()).collect().item()  # from the footer
+    except (PolarsError, PanicException, OSError) as error:
         raise unreadable(label, _plainer(path, error)) from error
-    return LazyShard(label, scan(label), size=size, rows=rows, bounds=partial(_bounds, path))
+    return LazyShard(label, frame, size=size, rows=rows, bounds=partial(_bounds, path))
 
 
 def _bounds(path: Path, column: str) -> tuple[int, int] | None:
     """The range of an integer column by the footer's statistics. A hint: whoever uses it verifies it."""
-    import pyarrow.parquet as pq
+    import pyarrow.parquet as pq  # slow to load, and only shuffled logs ask
 
     footer = pq.read_metadata(path)
     names = [footer.schema.column(index).path for index in range(footer.num_columns)]
@@ -56,8 +55,8 @@ def _bounds(path: Path, column: str) -> tuple[int, int] | None:
     return (min(low), max(high)) if low else None
 
 
-def _plainer(path: Path, error: Exception) -> Exception:
-    """What a person would say: to pyarrow a truncated file is one without magic bytes in its footer."""
+def _plainer(path: Path, error: BaseException) -> BaseException:
+    """What a person would say: to a reader a truncated file is one without magic bytes in its footer."""
     with path.open("rb") as file:
         head = file.read(len(_MAGIC))
         file.seek(max(0, path.stat().st_size - len(_MAGIC)))
