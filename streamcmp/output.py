@@ -24,12 +24,11 @@ def write_atomic(path: str | Path, data: bytes) -> None:
         raise UsageError(f"cannot write {target}: it is a folder; give a file name in it")
     if not target.parent.is_dir():
         raise UsageError(f"cannot write {target}: there is no folder {target.parent}; create it first")
-    # A link is written through, as any other program does; renaming over it would replace the link.
-    target = target.resolve()
     try:
-        _write_and_rename(target, data)
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
+        # A link is written through, as any other program does; renaming over it would replace the link.
+        _write_and_rename(target.resolve(), data)
+    except (OSError, RuntimeError) as problem:  # RuntimeError: links in a circle, before Python 3.13
+        reason = getattr(problem, "strerror", None) or str(problem)
         raise UsageError(f"cannot write {path}: {reason[:1].lower()}{reason[1:]}") from problem
 
 

@@ -6,6 +6,7 @@ The API is imported inside, so that --help does not load polars.
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -57,7 +58,7 @@ def run(
     if explain:
         show_plan(api.explain(**options))
         return
-    check_target(show.output, [*logs.left, *logs.right])
+    check_target(show.output, _inputs(logs, talk))
     form = chosen_format(show)
     with notes.pass_() as meter:
         report = api.compare(**options, meter=meter, on_note=notes.note, on_examples=notes.examples)
@@ -70,7 +71,7 @@ def count(logs: Logs, rows: RowPolicies, machine: Machine, save: Save, talk: Tal
     from streamcmp.api import count as count_logs
 
     notes = Notes(quiet=talk.quiet, verbose=talk.verbose)
-    check_target(save.output, [*logs.left, *logs.right])
+    check_target(save.output, _inputs(logs, talk))
     with notes.pass_() as meter:
         tally = count_logs(
             **_reading(logs), **asdict(rows), **asdict(machine), meter=meter, on_note=notes.note
@@ -84,7 +85,7 @@ def merge(tallies: Annotated[list[str], typer.Argument(help="tally files")], sav
     """Add tally files up into one."""
     from streamcmp.api import merge as merge_tallies
 
-    check_target(save.output, tallies)
+    check_target(save.output, [*tallies, *_given(talk.config)])
     merge_tallies(tallies).save(save.output)
     Notes(quiet=talk.quiet, verbose=talk.verbose).note(f"wrote {save.output}")
 
@@ -103,10 +104,19 @@ def finalize(
     """Test what a tally file, or a table of counts, holds."""
     from streamcmp.api import finalize as finalize_counts
 
-    check_target(show.output, [counts])
+    check_target(show.output, [counts, *_given(talk.config)])
     form = chosen_format(show)
     report = finalize_counts(counts, **asdict(names), **asdict(rows), **asdict(statistics), **asdict(slices))
     show_report(report, form, show, Notes(quiet=talk.quiet, verbose=talk.verbose))
+
+
+def _inputs(logs: Logs, talk: Talk) -> list[str | Path]:
+    """All that is read."""
+    return [*logs.left, *logs.right, *_given(logs.truth, talk.config)]
+
+
+def _given(*paths: str | Path | None) -> list[str | Path]:
+    return [path for path in paths if path is not None]
 
 
 def _reading(logs: Logs) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def test(counts: Counts, names: Names, statistics: Statistics, show: ShowTest, t
     from streamcmp.in_hand import mcnemar
     from streamcmp.request import display_names
 
-    check_target(show.output)
+    check_target(show.output, [talk.config] if talk.config is not None else [])
     form = chosen_format(show, _ENDINGS)
     called = display_names(None, None, names.left_name, names.right_name)
     given = {name: value for name, value in asdict(statistics).items() if value is not None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
 from pathlib import Path
@@ -48,22 +49,38 @@ def _on_terminal() -> bool:
 
 
 def check_target(path: Path | None, inputs: Iterable[str | Path] = ()) -> None:
-    """Raise UsageError, before anything is read, where `path` cannot be written or is one of the inputs."""
+    """Raise UsageError, before anything is read, where `path` cannot be written or would become an input."""
     if path is None:
         return
     if path.is_dir():
         raise UsageError(f"--output {path} is a folder; give a file name in it")
-    if not path.parent.is_dir():
-        raise UsageError(f"--output {path}: there is no folder {path.parent}; create it first")
+    try:
+        folder = path.resolve().parent if path.is_symlink() else path.parent
+    except (OSError, RuntimeError):
+        raise UsageError(f"--output {path} is a link that leads back to itself; name another file") from None
+    if not folder.is_dir():
+        raise UsageError(f"--output {path}: there is no folder {folder}; create it first")
     if path.exists() and not path.is_file():
         # It would be replaced by a file of its name.
         raise UsageError(f"--output {path} is not an ordinary file; leave --output out and use > instead")
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise UsageError(f"--output {path}: the folder {path.parent} is not writable")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f"--output {path}: the folder {folder} is not writable")
     for one in inputs:
-        if path.exists() and Path(one).exists() and path.samefile(one):
+        _check_apart(path, str(one).removeprefix("file://"))
+
+
+def _check_apart(path: Path, source: str) -> None:
+    """`source` is a file, a folder or a glob."""
+    found = [source] if Path(source).exists() else glob.glob(source, recursive=True)  # noqa: PTH207 - takes any path
+    for one in map(Path, found):
+        if path.exists() and path.samefile(one):
             raise UsageError(
                 f"--output {path} is also an input, and would be overwritten; choose another name"
+            )
+        if one.is_dir() and path.resolve().is_relative_to(one.resolve()):
+            raise UsageError(
+                f"--output {path} lies in the input folder {one}, where the next run would read it too; "
+                "choose another folder"
             )
 
 

@@ -54,6 +54,29 @@ MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
     "output is a folder": (("run", *BOTH, "--output", "."), "is a folder"),
     "output is an input": (("run", *BOTH, "--output", "left.parquet"), "also an input"),
     "output is a device": (("run", *BOTH, "--output", "/dev/null", "--format", "json"), "ordinary file"),
+    "output is a glob's": (
+        ("run", "--left", "le*.parquet", *BOTH[2:], "--output", "left.parquet"),
+        "also an input",
+    ),
+    "output is a URI's": (
+        ("run", "--left", "file://left.parquet", *BOTH[2:], "--output", "left.parquet"),
+        "also",
+    ),
+    "output is the truth": (
+        ("run", *BOTH, "--truth", "doubled.parquet", "--output", "doubled.parquet"),
+        "also",
+    ),
+    "output is the config": (("run", *BOTH, "--config", "x.toml", "--output", "x.toml"), "also an input"),
+    "output in a log's folder": (
+        ("run", "--left", "folder", *BOTH[2:], "--output", "folder/x.json"),
+        "lies in the",
+    ),
+    "output in the log's folder, which is here": (
+        ("run", "--left", ".", *BOTH[2:], "--output", "x.json"),
+        "lies in",
+    ),
+    "output into a circle": (("run", *BOTH, "--output", "circle.json"), "leads back to itself"),
+    "output through a broken link": (("run", *BOTH, "--output", "broken.json"), "there is no folder"),
     "ending": (("run", *BOTH, "--output", "report.xlsx"), "--format"),
     "no ending": (("run", *BOTH, "--output", "report"), "--format"),
     "duplicates": (("run", "--left", "doubled.parquet", *BOTH[2:]), "left: 1"),
@@ -93,6 +116,11 @@ def more_logs(logs: Path, cli: Cli) -> Path:
     pl.concat([LEFT, LEFT[:1]]).write_parquet("doubled.parquet")
     RIGHT.with_columns(gold=pl.lit("y")).write_parquet("changed.parquet")
     RIGHT.with_columns(pl.col("id") + 100).write_parquet("others.parquet")
+    (logs / "folder").mkdir()
+    LEFT.write_parquet("folder/left.parquet")
+    (logs / "x.toml").write_text("confidence = 0.9\n")
+    (logs / "circle.json").symlink_to("circle.json")
+    (logs / "broken.json").symlink_to("nowhere/report.json")
     assert cli("count", *BOTH, "--output", "x.tally").code == 0
     assert cli("count", *BOTH, "--by", "domain", "--output", "by.tally").code == 0
     return logs
@@ -100,7 +128,7 @@ def more_logs(logs: Path, cli: Cli) -> Path:
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_gets_one_clear_message(cli: Cli, more_logs: Path, mistake: str) -> None:
-    before = {path.name: path.stat().st_mtime_ns for path in more_logs.iterdir()}
+    before = {path.name: path.lstat().st_mtime_ns for path in more_logs.iterdir()}
     arguments, says = MISTAKES[mistake]
     ran = cli(*arguments)
     assert ran.code == 2, ran.err
@@ -108,7 +136,7 @@ def test_a_mistake_gets_one_clear_message(cli: Cli, more_logs: Path, mistake: st
     assert ran.err.count("error: ") == 1
     assert says in ran.err
     assert "Traceback" not in ran.err
-    assert {path.name: path.stat().st_mtime_ns for path in more_logs.iterdir()} == before
+    assert {path.name: path.lstat().st_mtime_ns for path in more_logs.iterdir()} == before
 
 
 def test_names_cannot_act_on_the_terminal(cli: Cli, logs: Path) -> None:
