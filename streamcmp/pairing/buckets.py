@@ -14,6 +14,7 @@ import numpy as np
 
 from streamcmp import interrupt
 from streamcmp.errors import DataError
+from streamcmp.pairing.ahead import ahead
 from streamcmp.pairing.batch import make_pairs
 from streamcmp.pairing.matching import match
 from streamcmp.pairing.rows import RowLayout
@@ -53,7 +54,7 @@ def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examp
         outcome.meter.begin("matching buckets", 1 << bits, "buckets")
         with ThreadPoolExecutor(resources.threads) as pool:
             work = _Matcher(layout, spills, bits, outcome, examples)
-            for batch in _ahead(pool, work, 1 << bits, resources.threads):
+            for batch in ahead(pool, work, range(1 << bits), resources.threads + 1):
                 yield batch
                 outcome.meter.add(1)
     finally:
@@ -77,17 +78,6 @@ def _scatter(
         interrupt.check()
         unpaired.saw(frame.height)
         spill.append(layout.pack(unpaired.without_null_ids(frame)))
-
-
-def _ahead(pool: ThreadPoolExecutor, work: _Matcher, buckets: int, threads: int) -> Iterator[PairBatch]:
-    """Results of `work` in order, with no more buckets in flight than there are threads to match them."""
-    waiting = [pool.submit(work, bucket) for bucket in range(min(threads, buckets))]
-    for bucket in range(buckets):
-        batch = waiting.pop(0).result()
-        interrupt.check()
-        if bucket + threads < buckets:
-            waiting.append(pool.submit(work, bucket + threads))
-        yield batch
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     Indices = npt.NDArray[np.int64]
     Keys = npt.NDArray[np.uint64]
+    Ids = npt.NDArray[np.int64] | npt.NDArray[np.uint64]
     Words = npt.NDArray[np.uint32]
     Flags = npt.NDArray[np.bool_]
 
@@ -141,22 +142,36 @@ def _by_address(keys: Keys, checks: Words | None, rows_a: int, shared_bits: int)
     return Matched(pair_a, pair_b, none, none, unmatched)
 
 
-def match_rising(ids: npt.NDArray[np.int64 | np.uint64], filtered: Flags | None, rows_a: int) -> Matched:
-    """Match ids that rise strictly on each side, a's first.
-
-    A stable sort merges the two runs (1.4 ns a row).
-    """
-    order = np.argsort(ids, kind="stable")
-    ordered = ids[order]
-    same = np.zeros(len(ids), np.bool_)
-    same[1:] = ordered[1:] == ordered[:-1]
+def match_rising(a: Ids, b: Ids, filtered: Flags | None) -> Matched:
+    """Match ids that rise strictly on each side; `filtered` is of a's rows and then b's."""
     if filtered is not None and filtered.any():
-        return _fates(order, same, filtered, rows_a)
-    second = np.flatnonzero(same)
-    alone = ~same
-    alone[second - 1] = False
+        ids = np.concatenate([a, b])
+        order = np.argsort(ids, kind="stable")  # merges the two runs
+        same = np.zeros(len(ids), np.bool_)
+        same[1:] = ids[order][1:] == ids[order][:-1]
+        return _fates(order, same, filtered, len(a))
+    in_b, in_a = _shared(a, b)
     none = np.zeros(0, np.int64)
-    return Matched(order[second - 1], order[second], none, none, order[alone])
+    unmatched = np.concatenate([np.flatnonzero(~in_b), np.flatnonzero(~in_a) + len(a)])
+    return Matched(np.flatnonzero(in_b), np.flatnonzero(in_a) + len(a), none, none, unmatched)
+
+
+def _shared(a: Ids, b: Ids) -> tuple[Flags, Flags]:
+    """Which of a's rising ids b has too, and which of b's a has."""
+    if not len(a) or not len(b):
+        return np.zeros(len(a), np.bool_), np.zeros(len(b), np.bool_)
+    low, high = min(int(a[0]), int(b[0])), max(int(a[-1]), int(b[-1]))
+    if high - low < 4 * (len(a) + len(b)):  # a cell per possible id: 1 ns a row where the search takes 8
+        cells = np.zeros(high - low + 1, np.uint8)
+        place_a, place_b = (a - a.dtype.type(low)).view(np.int64), (b - b.dtype.type(low)).view(np.int64)
+        cells[place_a] = 1
+        cells[place_b] += 2
+        return cells[place_a] == 3, cells[place_b] == 3
+    place = np.minimum(np.searchsorted(a, b), len(a) - 1)
+    in_a = a[place] == b
+    in_b = np.zeros(len(a), np.bool_)
+    in_b[place[in_a]] = True
+    return in_b, in_a
 
 
 def _by_sorting(keys: Keys, checks: Words | None, filtered: Flags | None, rows_a: int) -> Matched:

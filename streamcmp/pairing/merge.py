@@ -7,13 +7,14 @@ strictly, which also proves that none occurs twice, is seen in every batch; the 
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from streamcmp import interrupt
 from streamcmp.logs.model import FILTERED, ID
+from streamcmp.pairing.ahead import ahead
 from streamcmp.pairing.batch import Side, make_pairs
 from streamcmp.pairing.keys import checks_of, is_exact, keys_of
 from streamcmp.pairing.lockstep import OutOfStep
@@ -38,14 +39,23 @@ def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examp
     chunk_rows = resources.chunk_rows or CHUNK_ROWS
     outcome.meter.begin("merging", pair.a.estimated_rows + pair.b.estimated_rows)
     a, b = _Rising(pair.a, outcome.a, chunk_rows), _Rising(pair.b, outcome.b, chunk_rows)
+
+    def settle(window: tuple[pl.DataFrame, pl.DataFrame]) -> PairBatch:
+        return _settled(*window, pair, outcome, examples)
+
+    with ThreadPoolExecutor(resources.threads) as pool:
+        yield from ahead(pool, settle, _windows(a, b), resources.threads + 1)
+
+
+def _windows(a: _Rising, b: _Rising) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Rows of both sides up to the smaller of their last ids in hand, again and again."""
     while a.fill() | b.fill():
-        interrupt.check()
         if a.template is None or b.template is None:
             raise OutOfStep  # a log without any rows; buckets count those of the other
         # The side that has ended holds nothing back.
         ends = [side.last for side in (a, b) if side.last is not None]
         end = min(ends) if len(ends) == 2 else None
-        yield _window(a.take(end), b.take(end), pair, outcome, examples)
+        yield a.take(end), b.take(end)
 
 
 class _Rising:
@@ -99,31 +109,33 @@ class _Rising:
         return window.slice(0, count)
 
 
-def _window(
+def _settled(
     left: pl.DataFrame, right: pl.DataFrame, pair: LogPair, outcome: Outcome, examples: Examples
 ) -> PairBatch:
+    """The pairs of one window; its other rows are recorded. Called from several threads."""
     a, b = Side.of(left, pair), Side.of(right, pair)
     flagged = FILTERED in left.columns or FILTERED in right.columns
-    if not flagged and left[ID].equals(right[ID]):
-        batch, ids = make_pairs(a, b), left[ID]
-    else:
-        both = pl.concat([left[ID], right[ID]])
-        matched = _match(both, _filtered(left, right) if flagged else None, left.height)
+    rows: npt.NDArray[np.int64] | None = None  # of the left window that are paired; None for all
+    if flagged or not left[ID].equals(right[ID]):
+        matched = _match(left[ID], right[ID], _filtered(left, right) if flagged else None)
         outcome.record(matched, left.height)
-        batch = make_pairs(a.take(matched.pair_a), b.take(matched.pair_b - left.height))
+        rows = matched.pair_a
+        a, b = a.take(rows), b.take(matched.pair_b - left.height)
         of_a = matched.unmatched < left.height
-        examples.add_ids("unmatched_a", both.gather(matched.unmatched[of_a]))
-        examples.add_ids("unmatched_b", both.gather(matched.unmatched[~of_a]))
-        ids = left[ID].gather(matched.pair_a)
+        examples.add_ids("unmatched_a", left[ID].gather(matched.unmatched[of_a]))
+        examples.add_ids("unmatched_b", right[ID].gather(matched.unmatched[~of_a] - left.height))
+    batch = make_pairs(a, b)
     if batch.mismatch is not None and batch.mismatch.any():
-        examples.add_ids("guard_mismatch", ids.filter(pl.Series(batch.mismatch)))
+        paired = left[ID] if rows is None else left[ID].gather(rows)
+        examples.add_ids("guard_mismatch", paired.filter(pl.Series(batch.mismatch)))
     return batch
 
 
-def _match(ids: pl.Series, filtered: npt.NDArray[np.bool_] | None, rows_a: int) -> Matched:
-    if is_exact(ids.dtype):
-        return match_rising(ids.to_numpy(), filtered, rows_a)
-    return match(keys_of(ids), checks_of(ids), filtered, rows_a)
+def _match(left: pl.Series, right: pl.Series, filtered: npt.NDArray[np.bool_] | None) -> Matched:
+    if is_exact(left.dtype):
+        return match_rising(left.to_numpy(), right.to_numpy(), filtered)
+    keys = np.concatenate([keys_of(left), keys_of(right)])
+    return match(keys, np.concatenate([checks_of(left), checks_of(right)]), filtered, len(left))
 
 
 def _filtered(left: pl.DataFrame, right: pl.DataFrame) -> npt.NDArray[np.bool_]:
