@@ -71,7 +71,7 @@ def count(
 
 def explain(comparison: Comparison, resources: Resources) -> list[Step]:
     """The strategies a count would try, in order, with what each needs and why. Reads metadata only."""
-    return list(plan(open_pair(comparison, memory_budget=resources.memory), resources))
+    return list(plan(open_pair(comparison, memory_budget=resources.memory), resources, look=False))
 
 
 def _conclude(pair: LogPair, accumulator: Accumulator, outcome: Outcome, examples: Examples) -> Counted:

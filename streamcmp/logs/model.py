@@ -110,6 +110,10 @@ class CanonicalLog(Protocol):
         """Which family columns the batches carry."""
         ...
 
+    def head(self, rows: int) -> pl.DataFrame | None:
+        """At most so many of the first rows, not checked, where they can be had without a pass; else None."""
+        ...
+
     def batches(self, chunk_rows: int) -> Iterator[pl.DataFrame]:
         """Batches of exactly `chunk_rows` rows (the last may be shorter).
 

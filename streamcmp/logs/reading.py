@@ -32,6 +32,16 @@ class Cook:
         """Canonical batches of exactly `chunk_rows` rows, the last one shorter."""
         yield from rechunk(self._pieces(chunk_rows), chunk_rows)
 
+    def head(self, rows: int) -> pl.DataFrame | None:
+        """At most the first `rows` rows of the first shard, unchecked; None where only a pass would tell."""
+        part = self.parts[0]
+        frame = part.shard.lazy() if self._scannable(part) else None
+        if frame is None:
+            return None
+        columns = {name: part.column(name) for name in self._names()}
+        wanted = frame.head(rows).select(_exprs(self._build(columns, part.label)))
+        return next(stream(wanted, rows, label=part.label), None)
+
     def _pieces(self, chunk_rows: int) -> Iterator[pl.DataFrame]:
         for whole, parts in groupby(self.parts, key=self._scannable):
             if whole:
@@ -177,6 +187,10 @@ class ShardedLog:
     def filters(self) -> bool:
         """Whether batches carry FILTERED."""
         return self.recipe.filters
+
+    def head(self, rows: int) -> pl.DataFrame | None:
+        """The first rows, where they can be had without a pass."""
+        return self.cook.head(rows)
 
     def batches(self, chunk_rows: int) -> Iterator[pl.DataFrame]:
         """Canonical batches; any number of passes."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from streamcmp.logs.model import ID
 from streamcmp.pairing import buckets, direct, lockstep, merge
 from streamcmp.pairing.rows import RowLayout
 from streamcmp.pairing.spill import hold_bytes
@@ -18,15 +19,16 @@ if TYPE_CHECKING:
     from streamcmp.logs.model import LogPair
     from streamcmp.resources import Resources
 
+_LOOK_ROWS = 1_000
 _BASE = 200_000_000  # what the process takes before it reads rows, and Polars' own buffers (measured)
 _BYTES_PER_ROW = 200  # of a chunk in flight: decoded columns, canonical columns, scratch
 
 
-def plan(pair: LogPair, resources: Resources) -> Iterator[Step]:
+def plan(pair: LogPair, resources: Resources, *, look: bool = True) -> Iterator[Step]:
     """The steps to try until one fits, worked out as they are asked for.
 
-    Lockstep and merge cost little to try: logs in another order part, or fall back, within the first batch.
-    Logs whose metadata tell different row counts cannot be in step.
+    Logs whose metadata tell different row counts cannot be in step. With `look`, the first rows spare the
+    strategies that would give up at once; without, no rows are read.
     """
     if pair.positional:
         yield _lockstep(pair, resources, "rows are paired by position")
@@ -34,13 +36,27 @@ def plan(pair: LogPair, resources: Resources) -> Iterator[Step]:
     if resources.strategy != "auto":
         yield _STEPS[resources.strategy](pair, resources, "asked for")
         return
+    in_step, rising = _first_rows(pair) if look else (True, True)
     rows = pair.a.rows, pair.b.rows
-    if None in rows or rows[0] == rows[1]:
+    if in_step and (None in rows or rows[0] == rows[1]):
         yield _lockstep(pair, resources, "if both logs are in the same order")
-    yield _merge(pair, resources, "if both logs are sorted by id")
+    if rising:
+        yield _merge(pair, resources, "if both logs are sorted by id")
     if direct.suits(pair, resources):
         yield _direct(pair, resources, "ids are compact integers by metadata: any order will do")
     yield _buckets(pair, resources, "any ids in any order")
+
+
+def _first_rows(pair: LogPair) -> tuple[bool, bool]:
+    """Whether the first ids of both logs are the same, and whether they rise; True where nobody knows yet."""
+    heads = [log.head(_LOOK_ROWS) for log in (pair.a, pair.b)]
+    ids = [head[ID] for head in heads if head is not None]
+    if len(ids) < 2:
+        return True, True
+    shorter = min(map(len, ids))
+    same = ids[0].head(shorter).equals(ids[1].head(shorter), null_equal=True)
+    present = [one.drop_nulls() for one in ids]
+    return same, all(bool((one.slice(1) > one.slice(0, len(one) - 1)).all()) for one in present if len(one))
 
 
 def _chunks(resources: Resources, rows: int) -> int:
