@@ -11,15 +11,17 @@ twice, and few enough payloads. The first violation raises `OutOfStep`.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from streamcmp import interrupt
 from streamcmp.logs.model import ID
+from streamcmp.pairing.ahead import ahead
 from streamcmp.pairing.batch import make_pairs
 from streamcmp.pairing.lockstep import OutOfStep
 from streamcmp.pairing.rows import RowLayout
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
     from streamcmp.pairing.examples import Examples
     from streamcmp.pairing.rows import Planes
     from streamcmp.resources import Resources
+
+    Cells = npt.NDArray[np.int64]
+    Codes = npt.NDArray[np.uint16]
 
 CHUNK_ROWS = 200_000
 _PIECE = 32_768  # rows worked on at a time: what they need fits the cache
@@ -74,10 +79,9 @@ def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examp
     layout = RowLayout(pair)
     if span is None or len(layout.planes) > 2:
         raise OutOfStep
-    chunk_rows = resources.chunk_rows or CHUNK_ROWS
     outcome.meter.begin("pairing by address", pair.a.estimated_rows + pair.b.estimated_rows)
-    a = _Coded(pair.a, outcome.a, layout, span, chunk_rows)
-    b = _Coded(pair.b, outcome.b, layout, span, chunk_rows)
+    a = _Coded(pair.a, outcome.a, layout, span, resources)
+    b = _Coded(pair.b, outcome.b, layout, span, resources)
     table = np.zeros(span[1] - span[0] + 1, np.uint16)
     _enter(a, table)
     meetings = _meet(b, table, examples, span[0])
@@ -104,78 +108,113 @@ def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examp
     yield replace(batch, weights=weights[kept])
 
 
+@dataclass(frozen=True, slots=True)
+class _Slots:
+    """Where known payloads are found: a multiplication spreads them over `2 ** bits` slots, one to a slot."""
+
+    bits: int
+    values: npt.NDArray[np.uint64]
+    codes: Codes
+
+    @classmethod
+    def of(cls, known: npt.NDArray[np.uint64], bits: int) -> _Slots:
+        while len(np.unique(places := _places(known, bits))) < len(known):
+            bits += 1
+            if bits > _MOST_SLOT_BITS:
+                raise OutOfStep
+        slots = cls(bits, np.zeros(1 << bits, np.uint64), np.zeros(1 << bits, np.uint16))
+        slots.values[places] = known
+        slots.codes[places] = np.arange(1, len(known) + 1)
+        return slots
+
+    def find(self, payloads: npt.NDArray[np.uint64]) -> Codes:
+        places = _places(payloads, self.bits)
+        codes = self.codes[places]
+        codes[self.values[places] != payloads] = 0
+        return codes
+
+
+def _places(payloads: npt.NDArray[np.uint64], bits: int) -> npt.NDArray[np.int64]:
+    return ((payloads * np.uint64(_ODD)) >> np.uint64(64 - bits)).astype(np.int64)
+
+
 class _Payloads:
-    """Payload values as codes from 1 on. Looked up by address: a multiplication spreads values over slots."""
+    """Payload values as codes from 1 on, in order of appearance. Thread-safe."""
 
     def __init__(self) -> None:
         self.known = np.zeros(0, np.uint64)
-        self._bits = 4
-        self._values = np.zeros(1 << self._bits, np.uint64)
-        self._codes = np.zeros(1 << self._bits, np.uint16)
+        self._slots = _Slots.of(self.known, 4)
+        self._lock = Lock()
 
-    def encode(self, payloads: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint16]:
-        slots = self._slots(payloads)
-        codes = self._codes[slots]
-        codes[self._values[slots] != payloads] = 0
-        if codes.all():
-            return codes
-        self._learn(np.unique(payloads[codes == 0]))
-        return self.encode(payloads)
-
-    def _slots(self, payloads: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        return ((payloads * np.uint64(_ODD)) >> np.uint64(64 - self._bits)).astype(np.int64)
-
-    def _learn(self, new: npt.NDArray[np.uint64]) -> None:
-        self.known = np.concatenate([self.known, new])
-        if len(self.known) >= _MET:
-            raise OutOfStep
-        while len(np.unique(slots := self._slots(self.known))) < len(self.known):
-            self._bits += 1
-            if self._bits > _MOST_SLOT_BITS:
-                raise OutOfStep
-        self._values = np.zeros(1 << self._bits, np.uint64)
-        self._codes = np.zeros(1 << self._bits, np.uint16)
-        self._values[slots] = self.known
-        self._codes[slots] = np.arange(1, len(self.known) + 1)
+    def encode(self, payloads: npt.NDArray[np.uint64]) -> Codes:
+        codes = self._slots.find(payloads)
+        while not codes.all():
+            with self._lock:
+                new = np.unique(payloads[self._slots.find(payloads) == 0])
+                if len(self.known) + len(new) >= _MET:
+                    raise OutOfStep
+                self.known = np.concatenate([self.known, new])
+                self._slots = _Slots.of(self.known, self._slots.bits)
+            codes = self._slots.find(payloads)
+        return codes
 
 
 class _Coded:
-    """One side's rows as (cells of the table, payload codes), any number of passes."""
+    """One side's rows as (cells of the table, payload codes), any number of passes.
+
+    Codes are looked up on several threads; the table, which everything else waits for, belongs to the
+    caller's.
+    """
 
     def __init__(
-        self, log: CanonicalLog, unpaired: Unpaired, layout: RowLayout, span: tuple[int, int], chunk_rows: int
+        self,
+        log: CanonicalLog,
+        unpaired: Unpaired,
+        layout: RowLayout,
+        span: tuple[int, int],
+        resources: Resources,
     ) -> None:
         self._log, self._unpaired, self._layout = log, unpaired, layout
-        self._span, self._chunk_rows = span, chunk_rows
+        self._span, self._resources = span, resources
         self._payloads = _Payloads()
         self.identified = 0
 
-    def first_pass(self) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.uint16]]]:
+    def first_pass(self) -> Iterator[tuple[Cells, Codes]]:
         """Count rows and null ids as they come."""
-        for frame in self._log.batches(self._chunk_rows):
-            interrupt.check()
-            self._unpaired.saw(frame.height)
-            identified = self._unpaired.without_null_ids(frame)
-            self.identified += identified.height
-            yield from self._pieces(identified)
+        return self._pieces(map(self._identified, self._frames()))
 
-    def again(self) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.uint16]]]:
+    def again(self) -> Iterator[tuple[Cells, Codes]]:
         """The same pieces once more."""
-        for frame in self._log.batches(self._chunk_rows):
-            interrupt.check()
-            yield from self._pieces(frame.drop_nulls(ID))
+        return self._pieces(frame.drop_nulls(ID) for frame in self._frames())
 
-    def _pieces(self, frame: pl.DataFrame) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.uint16]]]:
+    def _frames(self) -> Iterator[pl.DataFrame]:
+        return self._log.batches(self._resources.chunk_rows or CHUNK_ROWS)
+
+    def _identified(self, frame: pl.DataFrame) -> pl.DataFrame:
+        self._unpaired.saw(frame.height)
+        identified = self._unpaired.without_null_ids(frame)
+        self.identified += identified.height
+        return identified
+
+    def _pieces(self, frames: Iterator[pl.DataFrame]) -> Iterator[tuple[Cells, Codes]]:
+        threads = self._resources.threads
+        with ThreadPoolExecutor(threads) as pool:
+            for pieces in ahead(pool, self._coded, frames, threads + 1):
+                yield from pieces
+
+    def _coded(self, frame: pl.DataFrame) -> list[tuple[Cells, Codes]]:
         if not frame.height:
-            return
+            return []
         ids = frame[ID].to_numpy()
         low, high = self._span
         if ids.min() < low or ids.max() > high:
             raise OutOfStep
         (payloads,) = self._layout.payload(frame)
-        for start in range(0, len(ids), _PIECE):
-            piece = slice(start, start + _PIECE)
-            yield ids[piece] - low, self._payloads.encode(payloads[piece].astype(np.uint64, copy=False))
+        pieces = [slice(start, start + _PIECE) for start in range(0, len(ids), _PIECE)]
+        return [
+            (ids[piece] - low, self._payloads.encode(payloads[piece].astype(np.uint64, copy=False)))
+            for piece in pieces
+        ]
 
     @property
     def codes(self) -> int:
