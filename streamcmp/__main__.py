@@ -19,13 +19,15 @@ def process() -> NoReturn:
     """
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open to the end
-    code = 130  # Ctrl-C before there is anybody to say so
-    with suppress(KeyboardInterrupt):
-        if "--verbose" not in sys.argv:
-            warnings.simplefilter("ignore")  # what libraries say to programmers
+    if "--verbose" not in sys.argv:
+        warnings.simplefilter("ignore")  # what libraries say to programmers
+    try:
         from streamcmp.cli import main
 
         code = main()
+    except KeyboardInterrupt:  # before the command line was there
+        sys.stderr.write("streamcmp: interrupted; nothing was written\n")
+        code = 130
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # full, closed by us, closed before us
             stream.flush()

@@ -82,14 +82,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stop = interrupt if isinstance(interrupt, Interrupted) else Interrupted(signal.SIGINT)
         say("streamcmp", str(stop))
         return stop.exit_code
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # the latter is what rich makes of the former, in --help
         return _reader_is_gone()
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _internal(f"{where}{error.strerror or error}", given, error, code=StreamcmpError.exit_code)
-    except BaseException as error:
-        if isinstance(error, SystemExit):
-            raise
+    except BaseException as error:  # noqa: BLE001 - a panic of Polars is no Exception
         problem = f"internal error: {type(error).__name__}: {error}. No result is printed; please report this"
         return _internal(f"{problem}, with what --verbose adds.", given, error)
 

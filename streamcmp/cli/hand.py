@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from streamcmp.cli.groups import grouped
-from streamcmp.cli.options import Names, Statistics, Talk, option
+from streamcmp.cli.options import SHOW, Names, Statistics, Talk, choice, option
 from streamcmp.cli.output import check_target, chosen_format, write
 from streamcmp.cli.stderr import Notes
 from streamcmp.errors import UsageError
@@ -18,13 +18,17 @@ if TYPE_CHECKING:
     from streamcmp.in_hand import McnemarResult
 
 
+TestFormat = Literal["table", "json"]
+_COUNTS = "The counts"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Counts:
     """The counts."""
 
-    won: Annotated[int, option("--won", "pairs that only the right model got right")]
-    lost: Annotated[int, option("--lost", "pairs that only the left model got right")]
-    n: Annotated[int | None, option("--n", "all pairs, for the gain and its interval")] = None
+    won: Annotated[int, option("--won", "pairs that only the right model got right", _COUNTS)]
+    lost: Annotated[int, option("--lost", "pairs that only the left model got right", _COUNTS)]
+    n: Annotated[int | None, option("--n", "all pairs, for the gain and its interval", _COUNTS)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +36,10 @@ class ShowTest:
     """Where the result goes."""
 
     format: Annotated[
-        Literal["table", "json"] | None,
-        option(
-            "--format", "text for people, or json (default: what the ending of --output says, else table)"
-        ),
+        TestFormat | None,
+        choice("--format", "how, if the ending of --output does not say it", TestFormat, SHOW),
     ] = None
-    output: Annotated[Path | None, option("--output", "write it to this file: .txt .json")] = None
+    output: Annotated[Path | None, option("--output", "write it to this file: .txt .json", SHOW)] = None
 
 
 _ENDINGS: Final = MappingProxyType({".txt": "table", ".json": "json"})

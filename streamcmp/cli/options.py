@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
@@ -26,12 +26,30 @@ def option(name: str, help: str, panel: str | None = None, **more: Any) -> Any: 
     return typer.Option(name, help=help, rich_help_panel=panel, envvar=variable, show_envvar=False, **more)
 
 
+def choice(
+    name: str,
+    help: str,  # noqa: A002 - typer's word
+    values: Any,
+    panel: str,
+    *,
+    default: bool = True,
+) -> Any:
+    """An option with a few values, the first of which is the default if there is one.
+
+    They stand in the text, as a column of their own would break them.
+    """
+    first, *others = get_args(values)
+    named = ", ".join([f"{first} (default)" if default else first, *others])
+    return option(name, f"{help}: {named}", panel, metavar=f"<{name.removeprefix('--')}>")
+
+
 _LOGS = "The two logs"
 _SIDE = "Where the sides differ"
 _ROWS = "Rows that cannot simply be counted"
 _TEST = "Statistics"
-_SHOW = "The report"
+SHOW = "The report"
 _PASS = "The pass"
+_TALK = "On stderr, and options from elsewhere"
 
 Text = str | None
 Texts = list[str] | None
@@ -71,9 +89,12 @@ class Logs:
         float | None, option("--threshold", "right if the score is at least this", _LOGS)
     ] = None
     truth: Annotated[Text, option("--truth", "a third file with the columns id and label", _LOGS)] = None
-    id_type: Annotated[IdType | None, option("--id-type", "compare ids as", _LOGS)] = None
+    id_type: Annotated[IdType | None, choice("--id-type", "compare ids as", IdType, _LOGS, default=False)] = (
+        None
+    )
     label_type: Annotated[
-        LabelType | None, option("--label-type", "compare prediction and label as", _LOGS)
+        LabelType | None,
+        choice("--label-type", "compare prediction and label as", LabelType, _LOGS, default=False),
     ] = None
     input_format: Annotated[
         Text, option("--input-format", "parquet, csv, ... where the name does not tell", _LOGS)
@@ -103,8 +124,8 @@ class Logs:
 class Names:
     """What the report calls the models."""
 
-    left_name: Annotated[Text, option("--left-name", "what to call the left model", _SHOW)] = None
-    right_name: Annotated[Text, option("--right-name", "what to call the right model", _SHOW)] = None
+    left_name: Annotated[Text, option("--left-name", "what to call the left model", SHOW)] = None
+    right_name: Annotated[Text, option("--right-name", "what to call the right model", SHOW)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,20 +133,16 @@ class RowPolicies:
     """Policies of the ledger."""
 
     duplicates: Annotated[
-        Duplicates | None, option("--duplicates", "ids that occur twice (default: error)", _ROWS)
+        Duplicates | None, choice("--duplicates", "ids that occur twice", Duplicates, _ROWS)
     ] = None
     mismatch: Annotated[
-        Mismatch | None, option("--mismatch", "pairs that differ in a guard (default: error)", _ROWS)
+        Mismatch | None, choice("--mismatch", "pairs that differ in a guard", Mismatch, _ROWS)
     ] = None
-    unmatched: Annotated[
-        Unmatched | None, option("--unmatched", "ids in one log only (default: drop)", _ROWS)
-    ] = None
-    missing: Annotated[
-        Missing | None, option("--missing", "outcomes that are null (default: drop)", _ROWS)
-    ] = None
-    null_ids: Annotated[NullIds | None, option("--null-ids", "rows without an id (default: drop)", _ROWS)] = (
+    unmatched: Annotated[Unmatched | None, choice("--unmatched", "ids in one log only", Unmatched, _ROWS)] = (
         None
     )
+    missing: Annotated[Missing | None, choice("--missing", "outcomes that are null", Missing, _ROWS)] = None
+    null_ids: Annotated[NullIds | None, choice("--null-ids", "rows without an id", NullIds, _ROWS)] = None
     strict: Annotated[bool, option("--strict", "each of these is an error", _ROWS)] = False
 
 
@@ -133,11 +150,12 @@ class RowPolicies:
 class Statistics:
     """How counts are judged."""
 
-    test: Annotated[Test | None, option("--test", "which test decides (default: exact)", _TEST)] = None
+    test: Annotated[Test | None, choice("--test", "which test decides", Test, _TEST)] = None
     alternative: Annotated[
-        Alternative | None, option("--alternative", "is the right model (default: two-sided)", _TEST)
+        Alternative | None,
+        choice("--alternative", "what is asked of the right model", Alternative, _TEST),
     ] = None
-    ci: Annotated[GainInterval | None, option("--ci", "interval of the gain (default: tango)", _TEST)] = None
+    ci: Annotated[GainInterval | None, choice("--ci", "interval of the gain", GainInterval, _TEST)] = None
     confidence: Annotated[
         float | None, option("--confidence", "its level; alpha is 1 - this (default: 0.95)", _TEST)
     ] = None
@@ -147,9 +165,7 @@ class Statistics:
 class Slices:
     """How slices are judged together."""
 
-    adjust: Annotated[
-        Adjust | None, option("--adjust", "p-values within a family (default: holm)", _TEST)
-    ] = None
+    adjust: Annotated[Adjust | None, choice("--adjust", "p-values within a family", Adjust, _TEST)] = None
     min_discordant: Annotated[
         int | None, option("--min-discordant", "do not test slices with fewer discordant pairs", _TEST)
     ] = None
@@ -164,7 +180,7 @@ class Machine:
         Path | None, option("--spill-dir", "where to spill (default: the system's temporary folder)", _PASS)
     ] = None
     threads: Annotated[int | None, option("--threads", "how many", _PASS)] = None
-    strategy: Annotated[Strategy | None, option("--strategy", "how to pair (default: auto)", _PASS)] = None
+    strategy: Annotated[Strategy | None, choice("--strategy", "how to pair", Strategy, _PASS)] = None
 
 
 Explain = Annotated[
@@ -177,32 +193,37 @@ class Show:
     """Where the report goes, and how."""
 
     format: Annotated[
-        Format | None, option("--format", "default: table, or what the ending of --output says", _SHOW)
+        Format | None,
+        choice("--format", "how, if the ending of --output does not say it", Format, SHOW),
     ] = None
     output: Annotated[
-        Path | None, option("--output", "write it to this file: .json .csv .parquet .md .txt", _SHOW)
+        Path | None, option("--output", "write it to this file: .json .csv .parquet .md .txt", SHOW)
     ] = None
-    top: Annotated[int, option("--top", "rows per family in the table", _SHOW, min=0)] = 20
+    top: Annotated[int, option("--top", "rows per family in the table", SHOW, min=0)] = 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class Save:
     """Where a tally goes."""
 
-    output: Annotated[Path, option("--output", "the tally file to write, such as x.tally")]
+    output: Annotated[Path, option("--output", "the tally file to write, such as x.tally", "The tally")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Talk:
     """What is said on stderr."""
 
-    quiet: Annotated[bool, option("--quiet", "no notes on stderr")] = False
-    verbose: Annotated[bool, option("--verbose", "how long it took and the memory it used; tracebacks")] = (
-        False
-    )
+    quiet: Annotated[bool, option("--quiet", "no notes on stderr", _TALK)] = False
+    verbose: Annotated[
+        bool, option("--verbose", "how long it took and the memory it used; tracebacks", _TALK)
+    ] = False
     config: Annotated[
         Path | None,
         option(
-            "--config", 'a TOML file with options (left-name = "cnn")', is_eager=True, callback=load_config
+            "--config",
+            'a TOML file with options (left-name = "cnn"); the environment has them as STREAMCMP_LEFT_NAME',
+            _TALK,
+            is_eager=True,
+            callback=load_config,
         ),
     ] = None

@@ -65,7 +65,8 @@ def test_ctrl_c_before_the_command_line_is_there() -> None:
         "builtins.__import__ = stopped; process()"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "streamcmp: interrupted; nothing was written\n"
 
 
 def test_what_libraries_say_to_programmers_is_for_verbose_only() -> None:
@@ -170,6 +171,19 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         assert running.wait() == 0
     assert "Traceback" not in said
     assert "error" not in said.lower()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["run", "--help"], ["test", "--won", "3", "--lost", "1"], []], ids=" ".join
+)
+def test_a_reader_that_is_not_there_is_no_error(arguments: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [*COMMAND, *arguments], stdout=writing, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.usefixtures("logs")

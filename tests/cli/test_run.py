@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
@@ -10,11 +11,11 @@ import polars as pl
 import pytest
 
 import streamcmp
-from streamcmp.analysis import Adjust, Alternative, GainInterval, Test
+from streamcmp.analysis import Adjust, Alternative, Analysis, GainInterval, Test
 from streamcmp.cli.options import Format
-from streamcmp.comparison import Duplicates, Mismatch, Missing, NullIds, Unmatched
+from streamcmp.comparison import Duplicates, Mismatch, Missing, NullIds, Policies, Unmatched
 from streamcmp.report import FORMAT_OF_ENDING, RENDERERS
-from streamcmp.resources import Strategy
+from streamcmp.resources import Resources, Strategy
 from tests.cli.conftest import BOTH, LEFT, RIGHT, Cli
 
 PATHS = ("left.parquet", "right.parquet")
@@ -70,6 +71,16 @@ CHOICES: dict[str, Any] = {
     "null_ids": NullIds,
     "strategy": Strategy,
 }
+
+
+def test_the_value_that_help_calls_the_default_is_it(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    text = cli("run", "--help").out
+    real = {**asdict(Policies()), **asdict(Analysis()), "strategy": Resources().strategy}
+    for option, values in CHOICES.items():
+        first, *others = get_args(values)
+        assert real[option] == first
+        assert f": {', '.join([f'{first} (default)', *others])} " in text
 
 
 @pytest.mark.usefixtures("logs")
