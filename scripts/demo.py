@@ -24,8 +24,11 @@ def command_path() -> str:
 
 
 def run(command: list[str], *, capture: bool = False) -> str:
-    """Run the command and return what it printed, if captured. A failure ends the demo with its exit code."""
-    done = subprocess.run(command, check=False, text=True, stdout=subprocess.PIPE if capture else None)
+    """Run the command and return what it printed, if captured. A failure ends the demo with its exit code.
+
+    What a captured run says on stderr, the first run has said.
+    """
+    done = subprocess.run(command, check=False, text=True, capture_output=capture)
     if done.returncode:
         sys.exit(done.returncode)
     return done.stdout or ""

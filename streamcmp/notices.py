@@ -19,7 +19,7 @@ from streamcmp.report.values import shown
 from streamcmp.tally import OVERALL, Tally
 
 _SHOWN_SLICES = 3
-_SHOW_IDS = "`streamcmp run` on the logs shows ids"
+_SHOW_IDS = "`streamcmp run` names some ids, on stderr"
 
 
 def notices(

@@ -6,6 +6,7 @@ cells. Only ASCII is added to what the data brings, so that no terminal or pipe 
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,14 @@ from streamcmp.report.words import (
 )
 
 _STYLES: Final = {"better": "green", "worse": "red", "inconclusive": "", "untested": "dim"}
+# What stands for a space where no line may break: of private use, and so never in a text (see `inert`).
+_GLUE: Final = "\ue000"
+_UNIT: Final = re.compile(
+    r"(?<=\d) (?=%|points|pairs?\b|rows?\b)"  # 96.3 %
+    r"|(?<=\bin) (?=%)"
+    r"|(?<=\bp) (?=[=<>])|(?<=\bp [=<>]) (?=\d)"  # p = 0.03
+    r"|(?<=\d,) (?=[\d.-]+\])"  # [1.0, 3.3]
+)
 _SLICE_WIDTH: Final = 40
 _NARROWEST_SLICE: Final = 10
 # (space between columns, longest model name, without the unadjusted p): what gives way when a table is too
@@ -63,10 +72,13 @@ def render(report: Report, top: int = 20, width: int | None = None, *, color: bo
         _say(console, Text(method_line(report), style="dim"))
         for warning in report.warnings:
             _say(console, Text.assemble(("warning: ", "yellow"), inert(warning.message)))
-    return "\n".join(line.rstrip() for line in capture.get().splitlines()) + "\n"
+    printed = capture.get().replace(_GLUE, " ")
+    return "\n".join(line.rstrip() for line in printed.splitlines()) + "\n"
 
 
 def _say(console: Console, text: Text) -> None:
+    """Print a sentence, breaking no line between a number and its sign or unit."""
+    text.plain = _UNIT.sub(_GLUE, text.plain)
     console.print(text, overflow="fold")
 
 

@@ -43,6 +43,21 @@ def test_what_does_not_fit_gives_way_in_order_but_numbers_stay_whole() -> None:
     assert " adj. p " in render(report, width=60)
 
 
+def test_no_line_breaks_between_a_number_and_its_unit() -> None:
+    report = finalize(troubled(), names=NAMES)
+    for width in range(30, 130):
+        text = render(report, width=width)
+        assert "\ue000" not in text
+        for line in lines(text):
+            assert not line.endswith((" p =", " p <", "; p"))
+            assert not line.startswith(("% ", "%,", "points [", "pairs;"))
+    sentences = render(report, width=1000).split("\n\n")
+    assert all(
+        " ".join(render(report, width=50).split()).count(" ".join(one.split()))
+        for one in (sentences[0], sentences[-1])
+    )
+
+
 def test_names_that_look_alike_when_short_are_left_and_right() -> None:
     text = render(finalize(sst2(), names=("model-2024-01-01-large", "model-2024-02-01-large")), width=80)
     header = next(line for line in lines(text) if "points" in line and "[" not in line)
