@@ -144,7 +144,10 @@ class Comparison:
                 f"--{OPTION_OF_SIDE[side]}-on names {len(log.on)} columns, --on {max(1, len(self.on))}"
             )
         if log.by and [len(term) for term in log.by] != [len(term) for term in self.by]:
-            raise UsageError(f"--{OPTION_OF_SIDE[side]}-by must name as many columns as --by, term by term")
+            raise UsageError(
+                f"--{OPTION_OF_SIDE[side]}-by must name as many columns as --by, term by term"
+                + ("" if self.by else "; give --by too: the names that the report uses")
+            )
 
     def log(self, side: SideName) -> LogRequest:
         """The request of one side."""

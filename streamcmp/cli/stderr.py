@@ -50,9 +50,9 @@ class Notes:
 
     def examples(self, ids: Mapping[str, Sequence[str]]) -> None:
         """A few ids of each kind of row that was not counted."""
-        for kind, some in ids.items():
-            if some:
-                self.note(f"{_EXAMPLES.get(kind, kind)}: {', '.join(some)}, ...".removesuffix(", ..."))
+        for kind, words in _EXAMPLES.items():
+            if some := ids.get(kind):
+                self.note(f"{words}: {', '.join(some)}")
 
     @contextmanager
     def pass_(self) -> Iterator[Meter]:

@@ -44,6 +44,7 @@ MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
     "memory without a digit": (("run", *BOTH, "--memory", "GB"), "--memory: 'GB' is not a size"),
     "value of an option at the end": (("run", *BOTH, "--by"), "try: streamcmp run --help"),
     "empty by": (("run", *BOTH, "--by", "domain,"), "empty"),
+    "by of one side alone": (("run", *BOTH, "--left-by", "domain"), "give --by too"),
     "same family twice": (("run", *BOTH, "--by", "domain", "--by", "domain"), "twice"),
     "two outcomes": (("run", *BOTH, "--score", "prob"), "--correct"),
     "tolerance of correct": (("run", *BOTH, "--tolerance", "1"), "--tolerance"),

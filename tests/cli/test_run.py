@@ -222,6 +222,19 @@ def test_what_was_dropped_on_request_is_shown_by_its_ids(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("logs")
+@pytest.mark.parametrize("strategy", get_args(Strategy))
+def test_ids_are_told_left_before_right(cli: Cli, strategy: str) -> None:
+    LEFT[:5].write_parquet("left.parquet")
+    RIGHT[1:].write_parquet("right.parquet")
+    ran = cli("run", *BOTH, "--strategy", strategy)
+    if ran.code:  # lockstep does not fit such logs
+        assert strategy == "lockstep"
+        return
+    notes = [line for line in ran.err.splitlines() if "only" in line]
+    assert notes == ["note: ids on the left only: 1", "note: ids on the right only: 6"]
+
+
+@pytest.mark.usefixtures("logs")
 def test_top_limits_rows_of_the_table(cli: Cli) -> None:
     assert "and 2 more" in cli("run", *BOTH, "--by", "domain", "--top", "1").out
     assert "and 2 more" in cli("run", *BOTH, "--by", "domain", "--top", "1", "--format", "markdown").out
