@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 from typing import NoReturn
+
+from streamcmp.errors import Interrupted
 
 
 def process() -> NoReturn:
@@ -22,16 +26,24 @@ def process() -> NoReturn:
     if "--verbose" not in sys.argv:
         warnings.simplefilter("ignore")  # what libraries say to programmers
     try:
+        signal.signal(signal.SIGTERM, _stop)
         from streamcmp.cli import main
 
         code = main()
-    except KeyboardInterrupt:  # before the command line was there
-        sys.stderr.write("streamcmp: interrupted; nothing was written\n")
-        code = 130
+    except KeyboardInterrupt as stop:  # before the command line was there
+        stop = stop if isinstance(stop, Interrupted) else Interrupted(signal.SIGINT)
+        sys.stderr.write(f"streamcmp: {stop}\n")
+        code = stop.exit_code
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # too late: all is written
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # full, closed by us, closed before us
             stream.flush()
     os._exit(code)
+
+
+def _stop(number: int, _frame: FrameType | None) -> None:
+    raise Interrupted(number)
 
 
 if __name__ == "__main__":

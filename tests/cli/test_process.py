@@ -56,16 +56,17 @@ def test_an_error_while_a_log_is_being_read_aborts_nothing() -> None:
         assert "terminate" not in done.stderr
 
 
-def test_ctrl_c_before_the_command_line_is_there() -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_before_the_command_line_is_there(number: int) -> None:
     script = (
-        "import sys, builtins; from streamcmp.__main__ import process; real = builtins.__import__\n"
+        "import builtins, os; from streamcmp.__main__ import process; real = builtins.__import__\n"
         "def stopped(name, *rest):\n"
-        "    if name == 'streamcmp.cli': raise KeyboardInterrupt\n"
+        f"    if name == 'streamcmp.cli': os.kill(os.getpid(), {int(number)})\n"
         "    return real(name, *rest)\n"
         "builtins.__import__ = stopped; process()"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (130, "")
+    assert (done.returncode, done.stdout) == (128 + number, "")
     assert done.stderr == "streamcmp: interrupted; nothing was written\n"
 
 
