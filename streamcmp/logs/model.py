@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -128,7 +129,7 @@ class CanonicalLog(Protocol):
 
 
 @dataclass(frozen=True)
-class LogPair:
+class LogPair(ABC):
     """Two canonical logs, made comparable: one id type, one rule, one set of slice codes."""
 
     a: CanonicalLog
@@ -142,14 +143,14 @@ class LogPair:
     wide: bool  # one source holds both outcomes
     notes: tuple[str, ...]  # what was detected, one sentence each, for stderr
 
+    @abstractmethod
     def together(self, chunk_rows: int) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
         """Batches of both sides side by side; a wide log is read once.
 
         Stops at the shorter side's end with a pair of unequal heights (or an empty frame), so that the caller
         sees the difference.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def show_id(self, canonical: Any) -> str:
         """A canonical id as a person writes it; compound ids as (task=gsm8k, doc_id=3)."""
-        raise NotImplementedError

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -85,18 +84,19 @@ def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examp
     table = np.zeros(span[1] - span[0] + 1, np.uint16)
     _enter(a, table)
     meetings = _meet(b, table, examples, span[0])
+    filtered_a, filtered_b = a.filtered, b.filtered
     alone = np.zeros(_MET, np.int64)
     for start in range(0, len(table), 2**20):
         cells = table[start : start + 2**20]
         only = np.flatnonzero((cells != 0) & (cells < _MET))
         alone += np.bincount(cells[only], minlength=len(alone))
-        examples.add_ids("unmatched_a", pl.Series(only[~a.filtered[cells[only]]] + (start + span[0])))
-    _conclude(alone, a.filtered, outcome.a)
-    _conclude(meetings[0], b.filtered, outcome.b)
+        examples.add_ids("unmatched_a", pl.Series(only[~filtered_a[cells[only]]] + (start + span[0])))
+    _conclude(alone, filtered_a, outcome.a)
+    _conclude(meetings[0], filtered_b, outcome.b)
     code_a, code_b = np.nonzero(meetings[1:])
     code_a += 1
     weights = meetings[code_a, code_b]
-    gone = a.filtered[code_a] | b.filtered[code_b]
+    gone = filtered_a[code_a] | filtered_b[code_b]
     outcome.a.filtered += int(weights[gone].sum())
     outcome.b.filtered += int(weights[gone].sum())
     kept = ~gone
@@ -221,21 +221,21 @@ class _Coded:
         """One more than the highest code so far."""
         return len(self._payloads.known) + 1
 
-    @cached_property
     def _planes(self) -> Planes:
-        """The payload of every code, 0 included; asked for when all rows were seen."""
+        """The payload of every code so far, 0 included."""
         known = np.concatenate([np.zeros(1, np.uint64), self._payloads.known])
         return [known, known.astype(self._layout.planes[1])]
 
-    @cached_property
+    @property
     def filtered(self) -> npt.NDArray[np.bool_]:
-        """Which codes are of rows that `--where` excludes."""
-        flags = self._layout.filtered(self._planes)
-        return np.zeros(self.codes, np.bool_) if flags is None else flags
+        """Which codes so far are of rows that `--where` excludes."""
+        planes = self._planes()
+        flags = self._layout.filtered(planes)
+        return np.zeros(len(planes[0]), np.bool_) if flags is None else flags
 
     def side(self, name: SideName) -> Side:
         """The payload of every code."""
-        return self._layout.side(self._planes, np.arange(self.codes), name)
+        return self._layout.side(self._planes(), np.arange(self.codes), name)
 
 
 def _enter(a: _Coded, table: npt.NDArray[np.uint16]) -> None:
@@ -259,7 +259,8 @@ def _meet(b: _Coded, table: npt.NDArray[np.uint16], examples: Examples, low: int
         np.add.at(meetings.reshape(-1), met.astype(np.int64) * meetings.shape[1] + codes, 1)
         alone = np.flatnonzero(met == 0)
         if len(alone):
-            examples.add_ids("unmatched_b", pl.Series(cells[alone] + low))
+            kept = alone[~b.filtered[codes[alone]]]
+            examples.add_ids("unmatched_b", pl.Series(cells[kept] + low))
     if np.count_nonzero(table >= _MET) != b.identified:
         raise OutOfStep  # twice in one piece
     return meetings[:, : b.codes]

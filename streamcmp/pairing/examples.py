@@ -44,13 +44,13 @@ class Examples:
     def add_ids(self, kind: ExampleKind, ids: pl.Series) -> None:
         """Ids in hand."""
         with self._lock:
+            self._compose(kind, ids)
             known = self._ids.get(kind)
             if known is not None and len(known) == SHOWN:
                 ids = ids.filter(ids < known.last())  # mostly none are left, and sorting is dear
             if not len(ids):
                 return
             self._ids[kind] = _smallest(ids if known is None else pl.concat([known, ids]))
-            self._compose(kind, ids)
 
     def add_keys(self, kind: ExampleKind, keys: npt.NDArray[np.uint64], dtype: pl.DataType) -> None:
         """Keys of ids of `dtype`."""

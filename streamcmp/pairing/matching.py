@@ -64,7 +64,7 @@ def match(
         kept[found.pair_a],
         kept[found.pair_b],
         rest[others.filtered],
-        others.duplicate,
+        rest[others.duplicate],
         rest[others.unmatched],
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +34,7 @@ class Format:
     scan: Callable[[str], pl.LazyFrame] | None = None
 
 
-class BaseShard:
+class BaseShard(ABC):
     """A shard that is read batch by batch. Subclasses set the fields and give `schema` and `batches`."""
 
     label: str
@@ -41,13 +42,13 @@ class BaseShard:
     rows: int | None = None
     untyped: bool = False
 
+    @abstractmethod
     def schema(self, *, complete: bool = False) -> Mapping[str, pl.DataType]:
         """Columns and types; see `Shard`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         """The named columns in batches; see `Shard`."""
-        raise NotImplementedError
 
     def lazy(self) -> pl.LazyFrame | None:
         """None: this format has no lazy scan."""
