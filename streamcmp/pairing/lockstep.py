@@ -1,8 +1,8 @@
 """Same order on both sides: read both logs side by side, in constant memory.
 
 Nothing is believed. That partners stand side by side is seen in every batch; that no id occurs twice is
-proved by ids that rise strictly, else from the keys of all ids, looked at in the end. The first violation raises
-`OutOfStep`, and the caller starts again with another strategy.
+proved by ids that rise strictly, else from the keys of all ids, looked at in the end. The first violation
+raises `OutOfStep`, and the caller starts again with another strategy.
 """
 
 from __future__ import annotations
