@@ -331,3 +331,14 @@ def test_a_slice_has_one_column_per_side() -> None:
             streamcmp.compare(left, right, by=by, left_options={"by": own})
     report = streamcmp.compare(left, right, by=by, left_options={"by": ["x", ("x", "level")]})
     assert [row["slice"].get("domain") for row in report.to_dict()["results"]] == [None, "a", "a"]
+
+
+@pytest.mark.parametrize("form", ["frame", "parquet"])
+def test_rows_paired_by_position_keep_their_order(form: str, tmp_path: Path) -> None:
+    """Polars swapped halves of a small log's computed columns in one pass of twenty."""
+    frame = pl.DataFrame({"correct": [1] * 7 + [0] * 6})
+    frame.write_parquet(tmp_path / "x.parquet")
+    log = frame if form == "frame" else tmp_path / "x.parquet"
+    for _ in range(150):
+        overall = streamcmp.compare(log, frame.clone(), on="row").overall
+        assert (overall["both_correct"], overall["both_wrong"]) == (7, 6)

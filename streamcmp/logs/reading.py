@@ -18,6 +18,7 @@ from streamcmp.logs.stream import CHUNK_ROWS, stream
 from streamcmp.logs.values import Column
 from streamcmp.logs.view import Part, View
 
+_NUMBER = "\0row"  # no column of a log is called so
 BYTES_PER_ROW = 64  # a guess, for planning only, where a format does not tell its rows
 
 
@@ -51,7 +52,13 @@ class Cook:
                     yield from self._convert(part)
 
     def _scannable(self, part: Part) -> bool:
-        """Whether the shard can join others in a lazy scan. Known rows tell where a bad value is."""
+        """Whether the shard can join others in a lazy scan. Known rows tell where a bad value is.
+
+        Rows that pair by position carry no id by which a change of their order would be seen, and Polars was
+        seen to swap parts of a batch of computed columns: they are read raw, numbered, and computed after.
+        """
+        if not all(recipe.shows_id for recipe in self.recipes.values()):
+            return False
         truth = any(recipe.truth is not None for recipe in self.recipes.values())
         return not truth and part.shard.rows is not None and part.shard.lazy() is not None
 
@@ -131,8 +138,8 @@ class Cook:
         if frame is None:
             return part.shard.batches(names)
         lacking = [pl.lit(None).alias(name) for name in names if name not in part.schema]
-        wanted = frame.with_columns(lacking).select(by_name(*names))
-        return stream(wanted, CHUNK_ROWS, rows=part.shard.rows, label=part.label)
+        numbered = frame.with_row_index(_NUMBER).with_columns(lacking).select(by_name(_NUMBER, *names))
+        return _in_order(stream(numbered, CHUNK_ROWS, rows=part.shard.rows, label=part.label), part.label)
 
     def _with_truth(self, batch: pl.DataFrame, columns: dict[str, Column], where: str) -> pl.DataFrame:
         """The batch with the truth file's labels, which `columns` learns of. A bad id finds none yet."""
@@ -195,6 +202,18 @@ class ShardedLog:
     def batches(self, chunk_rows: int) -> Iterator[pl.DataFrame]:
         """Canonical batches; any number of passes."""
         return self.cook.batches(chunk_rows)
+
+
+def _in_order(batches: Iterator[pl.DataFrame], label: str) -> Iterator[pl.DataFrame]:
+    """The batches without their row numbers, which must count up from 0."""
+    seen = 0
+    for batch in batches:
+        numbers = batch[_NUMBER]
+        ends = (numbers.first(), numbers.last()) == (seen, seen + batch.height - 1)
+        if not (ends and numbers.is_sorted()):
+            raise InternalError(f"the rows of {label} came out of the reader in another order")
+        seen += batch.height
+        yield batch.drop(_NUMBER)
 
 
 def _exprs(built: Mapping[str, Canonical]) -> list[pl.Expr]:
