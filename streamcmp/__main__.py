@@ -11,6 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from streamcmp import tuning
 from streamcmp.errors import Interrupted
 
 
@@ -25,6 +26,7 @@ def process() -> NoReturn:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open to the end
     if "--verbose" not in sys.argv:
         warnings.simplefilter("ignore")  # what libraries say to programmers
+    tuning.before_imports()
     try:
         signal.signal(signal.SIGTERM, _stop)
         from streamcmp.cli import main

@@ -18,20 +18,3 @@ def usage(started: float) -> str:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # KiB; bytes on macOS
     gigabytes = peak / 1e9 if sys.platform == "darwin" else peak * 1024 / 1e9
     return f"took {seconds:.1f} s; peak memory {gigabytes:.2f} GB"
-
-
-def keep_freed_memory() -> None:
-    """Let the C library keep what it freed, up to 256 MB, for the next batch.
-
-    Every batch needs arrays of the same sizes; having them mapped afresh each time costs a tenth of a run
-    (measured). Only glibc has the switch; elsewhere nothing happens.
-    """
-    if not sys.platform.startswith("linux"):
-        return
-    from ctypes import CDLL
-
-    mmap_threshold, trim_threshold, kept = -3, -1, 256 * 2**20
-    mallopt = getattr(CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        mallopt(mmap_threshold, kept)
-        mallopt(trim_threshold, kept)

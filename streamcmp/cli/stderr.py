@@ -58,7 +58,7 @@ class Notes:
     def pass_(self) -> Iterator[Meter]:
         """While the logs are read: progress on a terminal; afterwards, with `--verbose`, what it took."""
         from streamcmp.meter import Meter
-        from streamcmp.usage import keep_freed_memory
+        from streamcmp.tuning import keep_freed_memory
 
         keep_freed_memory()
         started = time.perf_counter()

@@ -1,0 +1,54 @@
+"""How the command sets up its own process to be quick. No setting changes a result.
+
+The library leaves its user's process alone.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from pathlib import Path
+
+_CPU = Path("/proc/cpuinfo")
+_ZEN_4 = ("AuthenticAMD", "25")  # Zen 3, too, which has no AVX-512 to switch off
+
+
+def before_imports() -> None:
+    """To be called before numpy and Polars are loaded; variables that are set already are respected."""
+    # Importing makes many objects and no garbage: a tenth of the start is spent looking for some (measured).
+    gc.set_threshold(100_000)
+    # We multiply no matrices: no threads for that.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if _processor() == _ZEN_4:
+        # Numpy sorts 64-bit numbers with AVX-512 in 44 ns each there, without it in 10 (numpy 2.4, measured):
+        # the processor takes long over the one instruction, compress, which that sort lives on.
+        os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", "X86_V4 AVX512_ICL")
+
+
+def _processor() -> tuple[str, str] | None:
+    """The vendor and the family of the processor, where Linux tells them."""
+    try:
+        with _CPU.open(encoding="utf-8") as file:
+            first = dict(line.split(":", 1) for line in file.read(512).splitlines() if ":" in line)
+    except OSError:
+        return None
+    found = {name.strip(): value.strip() for name, value in first.items()}
+    return found.get("vendor_id", ""), found.get("cpu family", "")
+
+
+def keep_freed_memory() -> None:
+    """Let the C library keep what it freed, up to 256 MB, for the next batch.
+
+    Every batch needs arrays of the same sizes; having them mapped afresh each time costs a tenth of a run
+    (measured). Only glibc has the switch; elsewhere nothing happens.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    from ctypes import CDLL
+
+    mmap_threshold, trim_threshold, kept = -3, -1, 256 * 2**20
+    mallopt = getattr(CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(mmap_threshold, kept)
+        mallopt(trim_threshold, kept)
