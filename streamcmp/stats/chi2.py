@@ -5,13 +5,11 @@ McNemar, Psychometrika 12 (1947); the continuity correction is Edwards', Psychom
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
 from streamcmp.stats.counts import Floats, Ints, as_counts, chunks
-from streamcmp.stats.numeric import NEGLIGIBLE, falling_integral, half_square_over
+from streamcmp.stats.numeric import half_square_over, scaled_erfc
 from streamcmp.stats.tail import Alternative, TailP, check_alternative, concatenate, to_tail
 
 
@@ -76,16 +74,9 @@ def _p(n_ab: npt.ArrayLike, n_ba: npt.ArrayLike, alternative: Alternative, corre
 def _chunk(lost: Ints, won: Ints, alternative: Alternative, correction: int) -> TailP:
     distance, n = _distance(lost, won, correction)
     high, low = half_square_over(distance, n)  # z^2 / 2
-    two_sided = _scaled_erfc(np.sqrt(high)) * np.exp(-low)
+    two_sided = scaled_erfc(np.sqrt(high)) * np.exp(-low)
     two_sided[distance == 0] = 1.0
     if alternative == "two-sided":
         return to_tail(two_sided, -high)
     against = won < lost if alternative == "better" else lost < won
     return to_tail(0.5 * two_sided, -high, against)
-
-
-def _scaled_erfc(x: Floats) -> Floats:
-    """exp(x^2) erfc(x) for x >= 0: 2/sqrt(pi) times the integral of exp(-t^2 - 2 x t) over t > 0."""
-    twice = 2.0 * x
-    reach = NEGLIGIBLE / (x + np.sqrt(x * x + NEGLIGIBLE))
-    return (2.0 / math.sqrt(math.pi)) * falling_integral(lambda t: t * (t + twice), reach)

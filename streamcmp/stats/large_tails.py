@@ -20,34 +20,8 @@ from typing import Final
 import numpy as np
 
 from streamcmp.stats.counts import Floats, Ints
-from streamcmp.stats.numeric import NEGLIGIBLE, falling_integral, half_square_over, polynomial
-
-# s(0) ... s(15), where the series below is not good enough yet; s(0) is never used and 0.
-_STIRLING_SMALL: Final = np.array(
-    [
-        0.0,
-        0.0810614667953272582,
-        0.0413406959554092941,
-        0.0276779256849983391,
-        0.0207906721037650931,
-        0.0166446911898211922,
-        0.0138761288230707480,
-        0.0118967099458917701,
-        0.0104112652619720965,
-        0.00925546218271273292,
-        0.00833056343336287126,
-        0.00757367548795184079,
-        0.00694284010720952987,
-        0.00640899418800420707,
-        0.00595137011275884774,
-        0.00555473355196280137,
-    ]
-)
-_STIRLING_SERIES: Final = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
-
-# D = e^2/(2n) (1 + x/6 + x^2/15 + ...) with e = n - 2k and x = (e/n)^2: the terms after the 1, divided by x.
-_DEVIANCE_SERIES: Final = tuple(1 / (j * (2 * j - 1)) for j in range(2, 36))
-_SERIES_REACHES: Final = 0.6  # the largest e/n at which 34 terms are enough
+from streamcmp.stats.numeric import NEGLIGIBLE, falling_integral, polynomial
+from streamcmp.stats.saddle_point import half_deviance, stirling_error
 
 # log(cosh t) = t^2 times this series in t^2; the integral needs t up to 0.28.
 _LOG_COSH_SERIES: Final = (
@@ -63,7 +37,7 @@ def doubled_tails(k: Ints, n: Ints) -> tuple[Floats, Floats, Floats]:
     """
     losses, size, excess = k.astype(np.float64), n.astype(np.float64), (n - 2 * k).astype(np.float64)
     point, log_scale = _point(losses, size, excess)
-    ratio = np.maximum(_tail_ratio(losses, size), 1.0)
+    ratio = np.maximum(tail_ratio(losses, size), 1.0)
     upto, below = 2.0 * point * ratio, 2.0 * point * (ratio - 1.0)
 
     # At the centre the tails are known, but for the point itself, by symmetry.
@@ -82,38 +56,16 @@ def _point(k: Floats, n: Floats, excess: Floats) -> tuple[Floats, Floats]:
     none = k == 0
     positive = np.where(none, 1.0, k)
     others = n - positive
-    stirling = _stirling_error(n) - _stirling_error(positive) - _stirling_error(others)
+    stirling = stirling_error(n) - stirling_error(positive) - stirling_error(others)
     factor = np.sqrt(n / (2.0 * math.pi * positive * others)) * np.exp(stirling)
-    high, low = _deviance(positive, n, excess)
+    high, low = half_deviance(positive, n, excess)
     factor *= np.exp(-low)
     # No losses: 2^-n. At this n it is below every double, so its logarithm is all that counts.
     return np.where(none, 1.0, factor), np.where(none, n * -math.log(2.0), -high)
 
 
-def _stirling_error(n: Floats) -> Floats:
-    large = np.maximum(n, 16.0)
-    series = polynomial(_STIRLING_SERIES, 1.0 / (large * large)) / large
-    small = n < 16
-    if small.any():
-        series[small] = _STIRLING_SMALL[n[small].astype(np.intp)]
-    return series
-
-
-def _deviance(k: Floats, n: Floats, excess: Floats) -> tuple[Floats, Floats]:
-    """D as high + low, |low| no more than a rounding error of high; 0 < k <= n/2."""
-    leading, low = half_square_over(excess, n)
-    share = excess / n
-    square = share * share
-    rest = leading * square * polynomial(_DEVIANCE_SERIES, square) + low
-    far = share > _SERIES_REACHES
-    if far.any():
-        leading[far] = k[far] * np.log(2.0 * k[far] / n[far]) + (n[far] - k[far]) * np.log1p(share[far])
-        rest[far] = 0.0
-    high = leading + rest
-    return high, rest - (high - leading)
-
-
-def _tail_ratio(k: Floats, n: Floats) -> Floats:
+def tail_ratio(k: Floats, n: Floats) -> Floats:
+    """S = P(X <= k) / P(X = k), X ~ Bin(n, 1/2), 0 <= 2k < n, n > LARGEST_N of the small tails."""
     slope, power = n - 1.0 - 2.0 * k, n + 1.0
 
     def exponent(t: Floats) -> Floats:

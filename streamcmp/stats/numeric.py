@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -81,3 +82,10 @@ def falling_integral(exponent: Callable[[Floats], Floats], reach: Floats) -> Flo
     for node, weight in RULE:
         total += weight * np.exp(-exponent(node * reach))
     return reach * total
+
+
+def scaled_erfc(x: Floats) -> Floats:
+    """exp(x^2) erfc(x) for x >= 0: 2/sqrt(pi) times the integral of exp(-t^2 - 2 x t) over t > 0."""
+    twice = 2.0 * x
+    reach = NEGLIGIBLE / (x + np.sqrt(x * x + NEGLIGIBLE))
+    return (2.0 / math.sqrt(math.pi)) * falling_integral(lambda t: t * (t + twice), reach)

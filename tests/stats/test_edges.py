@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from streamcmp import stats
-from streamcmp.stats import counts, large_tails
+from streamcmp.stats import counts, saddle_point
 from streamcmp.stats.normal import two_sided_z
 from streamcmp.stats.numeric import RULE
 
@@ -134,9 +134,9 @@ def test_the_quadrature_rule_integrates_polynomials() -> None:
 def test_stirling_errors() -> None:
     n = np.arange(1.0, 40.0)
     truth = [lgamma(x + 1) - (x + 0.5) * log(x) + x - 0.5 * log(2 * pi) for x in n]
-    np.testing.assert_allclose(large_tails._stirling_error(n), truth, atol=3e-14)
+    np.testing.assert_allclose(saddle_point.stirling_error(n), truth, atol=3e-14)
     # The table and the series meet: their product over neighbours follows the recursion of n!.
-    step = large_tails._stirling_error(n[:-1]) - large_tails._stirling_error(n[1:])
+    step = saddle_point.stirling_error(n[:-1]) - saddle_point.stirling_error(n[1:])
     np.testing.assert_allclose(step, (n[:-1] + 0.5) * np.log1p(1 / n[:-1]) - 1, atol=2e-15)
 
 
