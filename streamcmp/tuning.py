@@ -17,7 +17,7 @@ _ZEN_4 = ("AuthenticAMD", "25")  # Zen 3, too, which has no AVX-512 to switch of
 def before_imports() -> None:
     """To be called before numpy and Polars are loaded; variables that are set already are respected."""
     # Importing makes many objects and no garbage: a tenth of the start is spent looking for some (measured).
-    gc.set_threshold(100_000)
+    gc.set_threshold(500_000)
     # We multiply no matrices: no threads for that.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if _processor() == _ZEN_4:

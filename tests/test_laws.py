@@ -206,7 +206,7 @@ RESOURCES = st.builds(
     threads=st.sampled_from([1, 2]),
     strategy=st.sampled_from(["auto", "buckets"]),
     chunk_rows=st.sampled_from([1, 2, 3, 7, 1000]),
-    bucket_bits=st.sampled_from([0, 1, 3, 8, 12]),
+    bucket_bits=st.sampled_from([0, 1, 3, 4, 8, 12]),
 )
 
 

@@ -10,7 +10,7 @@ from streamcmp.comparison import SIDES
 from streamcmp.errors import DataError
 from streamcmp.logs import open_pair
 from streamcmp.meter import Meter
-from streamcmp.pairing import buckets, direct, lockstep, merge
+from streamcmp.pairing import buckets, coded, direct, lockstep, merge
 from streamcmp.pairing.batch import Outcome
 from streamcmp.pairing.examples import Examples, first_ids
 from streamcmp.pairing.plan import plan
@@ -27,6 +27,7 @@ _STRATEGIES = {
     "lockstep": lockstep.pairs,
     "merge": merge.pairs,
     "direct": direct.pairs,
+    "coded buckets": coded.pairs,
     "buckets": buckets.pairs,
 }
 

@@ -37,7 +37,7 @@ class Examples:
 
     def __init__(self) -> None:
         self._ids: dict[str, pl.Series] = {}
-        self._keys: dict[ExampleKind, npt.NDArray[np.uint64]] = {}
+        self._keys: dict[ExampleKind, list[npt.NDArray[np.uint64]]] = {}
         self._composed: dict[ExampleKind, pl.Series] = {}
         self._lock = Lock()
 
@@ -60,9 +60,10 @@ class Examples:
             self.add_ids(kind, ids_of(keys, dtype))
             return
         with self._lock:
-            known = self._keys.get(kind)
-            merged = np.unique(keys if known is None else np.concatenate([known, keys]))
-            self._keys[kind] = merged[:_KEPT_KEYS]
+            known = self._keys.setdefault(kind, [])
+            known.append(keys)
+            if sum(map(len, known)) > 2 * _KEPT_KEYS:  # seldom, as sorting is dear
+                self._keys[kind] = [_smallest_keys(known)]
 
     def resolve(self, pair: LogPair) -> dict[str, list[str]]:
         """Kind -> up to five ids as text, smallest first.
@@ -84,13 +85,13 @@ class Examples:
 
     def _find(self, log: CanonicalLog, kinds: Sequence[ExampleKind]) -> dict[str, pl.Series]:
         found: dict[str, pl.Series] = {}
+        sought = {kind: _smallest_keys(self._keys[kind]) for kind in kinds}
         for frame in log.batches(_PASS_ROWS):
             interrupt.check()
             ids = frame[ID] if FILTERED not in frame.columns else frame.filter(~pl.col(FILTERED))[ID]
             ids = ids.drop_nulls()
             keys = keys_of(ids)
-            for kind in kinds:
-                wanted = self._keys[kind]
+            for kind, wanted in sought.items():
                 at = np.minimum(np.searchsorted(wanted, keys), len(wanted) - 1)
                 hits = ids.filter(pl.Series(wanted[at] == keys))
                 known = found.get(kind)
@@ -121,6 +122,10 @@ def first_ids(log: CanonicalLog) -> pl.Series:
         ids = frame[ID].drop_nulls()
         smallest = _smallest(ids if smallest is None else pl.concat([smallest, ids]))
     return smallest if smallest is not None else pl.Series([], dtype=pl.String)
+
+
+def _smallest_keys(keys: Sequence[npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint64]:
+    return np.unique(np.concatenate(keys))[:_KEPT_KEYS]
 
 
 def _smallest(ids: pl.Series) -> pl.Series:

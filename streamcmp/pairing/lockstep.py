@@ -22,7 +22,7 @@ from streamcmp.logs.model import FILTERED, ID
 from streamcmp.pairing.batch import Side, make_pairs
 from streamcmp.pairing.keys import keys_of
 from streamcmp.pairing.matching import repeats
-from streamcmp.pairing.spill import Spill, bucket_bits, hold_bytes
+from streamcmp.pairing.spill import Spill, bucket_bits, groups, hold_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,7 +113,7 @@ class _Uniqueness:
 
     def __init__(self, pair: LogPair, resources: Resources) -> None:
         self._bits = bucket_bits(pair.a.estimated_rows)
-        self._keys = Spill(8, self._bits, resources.spill_dir, hold_bytes(resources))
+        self._keys = Spill([np.dtype(np.uint64)], self._bits, resources.spill_dir, hold_bytes(resources))
         self._threads = resources.threads
         self._last: Any = None
         self._rising: bool | None = None
@@ -129,19 +129,19 @@ class _Uniqueness:
                 raise OutOfStep
             self._rising, self._last = rising, ids.last()
         if self._rising is False:
-            self._keys.append([keys_of(ids)])
+            keys = keys_of(ids)
+            self._keys.append(keys, [keys])
 
     def conclude(self) -> None:
         if self._rising is False:
             with ThreadPoolExecutor(self._threads) as pool:
-                if any(pool.map(self._repeats, range(1 << self._bits))):
+                if any(pool.map(self._repeats, groups([self._keys]))):
                     raise OutOfStep
 
-    def _repeats(self, bucket: int) -> bool:
+    def _repeats(self, buckets: range) -> bool:
         interrupt.check()
-        keys = np.empty(self._keys.size(bucket), np.uint64)
-        self._keys.read(bucket, [keys])
-        return repeats(keys)
+        group = self._keys.read(buckets)
+        return any(repeats(np.concatenate(group.pieces(bucket, 0))) for bucket in buckets)
 
     def close(self) -> None:
         self._keys.close()

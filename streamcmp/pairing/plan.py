@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from streamcmp.logs.model import ID
-from streamcmp.pairing import buckets, direct, lockstep, merge
+from streamcmp.pairing import buckets, coded, direct, lockstep, merge
 from streamcmp.pairing.rows import RowLayout
 from streamcmp.pairing.spill import hold_bytes
 from streamcmp.resources import Step
@@ -34,7 +34,10 @@ def plan(pair: LogPair, resources: Resources, *, look: bool = True) -> Iterator[
         yield _lockstep(pair, resources, "rows are paired by position")
         return
     if resources.strategy != "auto":
-        yield _STEPS[resources.strategy](pair, resources, "asked for")
+        if resources.strategy == "buckets":
+            yield from _buckets(pair, resources, "asked for")
+        else:
+            yield _STEPS[resources.strategy](pair, resources, "asked for")
         return
     in_step, rising = _first_rows(pair) if look else (True, True)
     rows = pair.a.rows, pair.b.rows
@@ -44,7 +47,7 @@ def plan(pair: LogPair, resources: Resources, *, look: bool = True) -> Iterator[
         yield _merge(pair, resources, "if both logs are sorted by id")
     if direct.suits(pair, resources):
         yield _direct(pair, resources, "ids are compact integers by metadata: any order will do")
-    yield _buckets(pair, resources, "any ids in any order")
+    yield from _buckets(pair, resources, "any ids in any order")
 
 
 def _first_rows(pair: LogPair) -> tuple[bool, bool]:
@@ -78,10 +81,17 @@ def _direct(pair: LogPair, resources: Resources, why: str) -> Step:
     return Step("direct", why, _chunks(resources, direct.CHUNK_ROWS) + direct.table_bytes(pair, resources))
 
 
-def _buckets(pair: LogPair, resources: Resources, why: str) -> Step:
-    size = (pair.a.estimated_rows + pair.b.estimated_rows) * RowLayout(pair).row_bytes
+def _buckets(pair: LogPair, resources: Resources, why: str) -> Iterator[Step]:
+    if coded.suits(pair, resources):
+        few = f"{why}; if slices, guards and outcomes have few combinations"
+        yield _bucket_step("coded buckets", few, coded.row_bytes(pair), pair, resources)
+    yield _bucket_step("buckets", why, RowLayout(pair).row_bytes, pair, resources)
+
+
+def _bucket_step(name: str, why: str, row_bytes: int, pair: LogPair, resources: Resources) -> Step:
+    size = (pair.a.estimated_rows + pair.b.estimated_rows) * row_bytes
     held = min(size, 2 * hold_bytes(resources))
-    return Step("buckets", why, _chunks(resources, buckets.CHUNK_ROWS) + held, size - held)
+    return Step(name, why, _chunks(resources, buckets.CHUNK_ROWS) + held, size - held)
 
 
-_STEPS = {"lockstep": _lockstep, "merge": _merge, "direct": _direct, "buckets": _buckets}
+_STEPS = {"lockstep": _lockstep, "merge": _merge, "direct": _direct}

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from streamcmp.logs.model import LogPair
 
     Planes = list[npt.NDArray[Any]]
+    Keys = npt.NDArray[np.uint64]
     Words = npt.NDArray[np.uint32]
 
 # The last word, "tag": outcome in two bits, --where in one, the first family's code above them.
@@ -40,9 +41,10 @@ _HALF = np.uint64(32)
 class RowLayout:
     """Which words a row has, the same on both sides: check of text ids, guards, further families, tag."""
 
-    def __init__(self, pair: LogPair) -> None:
+    def __init__(self, pair: LogPair, *, checked: bool = True) -> None:
+        """`checked`: whether rows with text ids carry the check."""
         self.id_dtype = pair.id_dtype
-        self.checked = not is_exact(pair.id_dtype)
+        self.checked = checked and not is_exact(pair.id_dtype)
         self.filters = pair.a.filters or pair.b.filters
         self._carried: dict[SideName, tuple[bool, ...]] = {"a": pair.a.families, "b": pair.b.families}
         self._guards = [guard_column(index) for index in range(len(pair.guards))]
@@ -57,9 +59,10 @@ class RowLayout:
         """What one row takes."""
         return sum(plane.itemsize for plane in self.planes)
 
-    def pack(self, frame: pl.DataFrame) -> Planes:
-        """The planes of a canonical batch without null ids."""
-        return [keys_of(frame[ID]), *self.payload(frame)]
+    def pack(self, frame: pl.DataFrame) -> tuple[Keys, Planes]:
+        """The keys of a canonical batch without null ids, and its planes, of which those are the first."""
+        keys = keys_of(frame[ID])
+        return keys, [keys, *self.payload(frame)]
 
     def payload(self, frame: pl.DataFrame) -> Planes:
         """The planes behind the key's."""
