@@ -69,7 +69,11 @@ def compare(
             "two-sided", "better", "worse" (of the right log); `ci`: "tango", "newcombe", "bonett-price",
             "agresti-min", "wald", for the gain; `confidence`: 0.95, alpha being 1 - confidence; `adjust`:
             "holm", "none", "bonferroni", "hochberg", "bh", "by", within one family; `min_discordant`: 0,
-            slices with fewer discordant pairs are not tested. docs/statistics.md has definitions and sources.
+            slices with fewer discordant pairs are not tested. Further fields on request: `margin`: 0.01 asks
+            whether the right log is worse by less than one point, and whether both are equivalent within it;
+            `odds`: "clopper-pearson", "mid-p", "wilson", the odds of winning a discordant pair; `mde=True`:
+            the gain detectable with `power` (0.8); `anytime=True`: an e-value and a confidence sequence, for
+            logs that grow while they are looked at. docs/statistics.md has definitions and sources.
 
             *The pass.* `memory`: bytes, or text such as "2GB" (default: half of what there is); `spill_dir`;
             `threads`; `strategy`: "auto", "lockstep", "merge", "direct", "buckets". None of these changes a

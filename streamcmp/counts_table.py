@@ -14,7 +14,7 @@ import polars as pl
 
 from streamcmp.counts_file import first_line, parse
 from streamcmp.errors import DataError, UnknownColumn, UsageError
-from streamcmp.report.model import RESULT_FIELDS
+from streamcmp.report.model import EXTRA_FIELDS, RESULT_FIELDS
 from streamcmp.report.values import json_ready, shown
 from streamcmp.tally import CELLS, COUNTERS, OVERALL, SLICE_PREFIX, Tally, slice_columns, sorted_table
 from streamcmp.tally_file import from_rows, load
@@ -29,7 +29,8 @@ _TALLY_SHAPE = frozenset(("record", "side", "family"))
 _ADVICE = "a table of counts has n_ab (lost) and n_ba (won); to compare logs, use streamcmp run"
 # What tallies and reports say of a slice besides its values: never slice columns, so that a csv report reads
 # back.
-_NO_SLICES = frozenset((*RESULT_FIELDS, *COUNTERS, "family"))
+_FURTHER = (name for names in EXTRA_FIELDS.values() for name in names)
+_NO_SLICES = frozenset((*RESULT_FIELDS, *_FURTHER, *COUNTERS, "family"))
 
 
 def read(source: str | PathLike[str] | ArrowStream | pl.DataFrame) -> Tally:

@@ -9,10 +9,11 @@ from typing import Any
 import polars as pl
 
 from streamcmp import stats
-from streamcmp.analysis import Alternative, Analysis, GainInterval, Test
+from streamcmp.analysis import Alternative, Analysis, GainInterval, OddsInterval, Test
 from streamcmp.errors import DataError, UsageError
 from streamcmp.report.model import Report
 from streamcmp.results import finalize
+from streamcmp.slice_numbers import numbers
 from streamcmp.tally import CELLS, COUNTERS, NOTED, OVERALL, Tally
 
 
@@ -24,7 +25,10 @@ class McnemarResult:
     that is not known; then `gain` (accuracy of B minus accuracy of A, in [-1, 1]) and its limits are None
     too, as they are at n = 0. `both_correct` and `both_wrong` are known only where predictions were given.
     `missing`: examples left out because a value was missing. `p_exact` ... `p_chi2_corrected` are two-sided;
-    `p` is the `test`'s at `alternative`. A p below 2.2e-308 is that bound, and its log10 the truth.
+    `p` is the `test`'s at `alternative`. A p below 2.2e-308 is that bound, and its log10 the truth. What
+    follows `confidence` was asked for, else it is None: `margin` and the p-values that go with it; `odds_ci`,
+    the interval of the odds n_ba/n_ab (None where infinite) and of `share_won` = n_ba/(n_ab + n_ba); the gain
+    detectable with `power`; evidence that holds at any time.
     """
 
     n_ab: int
@@ -50,6 +54,25 @@ class McnemarResult:
     gain_high: float | None
     ci: GainInterval
     confidence: float
+    margin: float | None = None
+    p_noninferior: float | None = None
+    log10_p_noninferior: float | None = None
+    p_equivalent: float | None = None
+    log10_p_equivalent: float | None = None
+    odds_ci: OddsInterval | None = None
+    odds: float | None = None
+    odds_low: float | None = None
+    odds_high: float | None = None
+    share_won: float | None = None
+    share_won_low: float | None = None
+    share_won_high: float | None = None
+    power: float | None = None
+    mde: float | None = None
+    log10_e: float | None = None
+    p_anytime: float | None = None
+    log10_p_anytime: float | None = None
+    share_won_anytime_low: float | None = None
+    share_won_anytime_high: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Field name to value, JSON-ready."""
@@ -59,8 +82,15 @@ class McnemarResult:
         """The same as a report of one row, to be rendered as reports are. `names`: what to call A and B."""
         counts = {name: [getattr(self, name)] for name in CELLS} | {name: [0] for name in NOTED}
         table = pl.DataFrame({**counts, "n": [self.n]}, schema=dict.fromkeys((*COUNTERS, "n"), pl.Int64))
-        chosen = {name: getattr(self, name) for name in ("test", "alternative", "ci", "confidence")}
-        return finalize(Tally({OVERALL: table}, ledger=None), Analysis(**chosen), names)
+        chosen = {name: getattr(self, name) for name in ("test", "alternative", "ci", "confidence", "margin")}
+        analysis = Analysis(
+            **chosen,
+            odds=self.odds_ci,
+            mde=self.power is not None,
+            power=self.power if self.power is not None else Analysis().power,
+            anytime=self.log10_e is not None,
+        )
+        return finalize(Tally({OVERALL: table}, ledger=None), analysis, names)
 
 
 def mcnemar(
@@ -72,6 +102,11 @@ def mcnemar(
     alternative: Alternative = "two-sided",
     ci: GainInterval = "tango",
     confidence: float = 0.95,
+    margin: float | None = None,
+    odds: OddsInterval | None = None,
+    mde: bool = False,
+    power: float = 0.8,
+    anytime: bool = False,
 ) -> McnemarResult:
     """McNemar's test from the two discordant counts.
 
@@ -85,6 +120,11 @@ def mcnemar(
         ci: "tango", "bonett-price", "agresti-min" or "wald"; "newcombe" needs the agreement cells, so here it
             gives no limits.
         confidence: of the two-sided interval, between 0 and 1.
+        margin: adds the p-values of "worse by less than this" and "as good within it"; 0.01: a point.
+        odds: adds the odds of winning a discordant pair: "clopper-pearson", "mid-p" or "wilson".
+        mde: adds the smallest gain that so many pairs detect with `power`.
+        power: between 0 and 1.
+        anytime: adds an e-value and a confidence sequence, which hold however often one looks.
 
     Raises:
         UsageError: a count is no whole number, negative or too large, or an option has no such value.
@@ -96,7 +136,17 @@ def mcnemar(
     total = None if n is None else _whole("n", n)
     if total is not None and total < lost + won:
         raise UsageError(f"n is {total:,}, but {lost + won:,} pairs are discordant; n counts all pairs")
-    analysis = Analysis(test=test, alternative=alternative, ci=ci, confidence=confidence)
+    analysis = Analysis(
+        test=test,
+        alternative=alternative,
+        ci=ci,
+        confidence=confidence,
+        margin=margin,
+        odds=odds,
+        mde=mde,
+        power=power,
+        anytime=anytime,
+    )
     return _result(lost, won, total, analysis)
 
 
@@ -109,6 +159,11 @@ def mcnemar_from_predictions(
     alternative: Alternative = "two-sided",
     ci: GainInterval = "tango",
     confidence: float = 0.95,
+    margin: float | None = None,
+    odds: OddsInterval | None = None,
+    mde: bool = False,
+    power: float = 0.8,
+    anytime: bool = False,
 ) -> McnemarResult:
     """McNemar's test from the truth and two models' predictions, example by example.
 
@@ -124,6 +179,11 @@ def mcnemar_from_predictions(
         alternative: see `mcnemar`.
         ci: see `mcnemar`.
         confidence: see `mcnemar`.
+        margin: see `mcnemar`.
+        odds: see `mcnemar`.
+        mde: see `mcnemar`.
+        power: see `mcnemar`.
+        anytime: see `mcnemar`.
 
     Returns:
         McnemarResult with all cells. An example in which y, a or b is None or NaN is left out and counted in
@@ -134,7 +194,17 @@ def mcnemar_from_predictions(
         text.
         UsageError: an option has no such value.
     """
-    analysis = Analysis(test=test, alternative=alternative, ci=ci, confidence=confidence)
+    analysis = Analysis(
+        test=test,
+        alternative=alternative,
+        ci=ci,
+        confidence=confidence,
+        margin=margin,
+        odds=odds,
+        mde=mde,
+        power=power,
+        anytime=anytime,
+    )
     columns = [_column(name, values) for name, values in (("y", y), ("a", a), ("b", b))]
     if len({len(column) for column in columns}) > 1:
         raise DataError(
@@ -161,49 +231,34 @@ def _result(
     both_correct: int | None = None,
     missing: int = 0,
 ) -> McnemarResult:
-    exact, mid = stats.exact_and_mid_p([lost], [won])
+    both_wrong = None if n is None or both_correct is None else n - lost - won - both_correct
+    cells: dict[str, Any] = {
+        "both_correct": both_correct,
+        "n_ab": lost,
+        "n_ba": won,
+        "both_wrong": both_wrong,
+    }
+    counts = pl.DataFrame(
+        {**cells, "n": n, "n_discordant": lost + won},
+        schema=dict.fromkeys((*cells, "n", "n_discordant"), pl.Int64),
+    )
+    found = numbers(counts, analysis).row(0, named=True)
     chi2, corrected = stats.chi2([lost], [won]), stats.chi2_corrected([lost], [won])
-    used, tail = stats.chosen(analysis.test, [lost], [won], analysis.alternative)
-    gain, low, high = _gain(lost, won, n, both_correct, analysis)
+    shared = McnemarResult.__dataclass_fields__.keys() & found.keys()
     return McnemarResult(
-        n_ab=lost,
-        n_ba=won,
+        **cells,
         n=n,
-        both_correct=both_correct,
-        both_wrong=None if n is None or both_correct is None else n - lost - won - both_correct,
         missing=missing,
-        p_exact=float(exact.p[0]),
-        p_mid=float(mid.p[0]),
-        p_chi2=float(chi2.p[0]),
-        p_chi2_corrected=float(corrected.p[0]),
-        log10_p_exact=float(exact.log10_p[0]),
-        log10_p_mid=float(mid.log10_p[0]),
         log10_p_chi2=float(chi2.log10_p[0]),
         log10_p_chi2_corrected=float(corrected.log10_p[0]),
-        test=str(used[0]),
         alternative=analysis.alternative,
-        p=float(tail.p[0]),
-        log10_p=float(tail.log10_p[0]),
-        gain=gain,
-        gain_low=low,
-        gain_high=high,
         ci=analysis.ci,
         confidence=analysis.confidence,
+        margin=analysis.margin,
+        odds_ci=analysis.odds,
+        power=analysis.power if analysis.mde else None,
+        **{name: found[name] for name in shared},
     )
-
-
-def _gain(
-    lost: int, won: int, n: int | None, both_correct: int | None, analysis: Analysis
-) -> tuple[float | None, float | None, float | None]:
-    """The gain and its limits, as far as they exist."""
-    if not n:
-        return None, None, None
-    estimate = float(stats.gain([lost], [won], [n])[0])
-    if both_correct is None and analysis.ci in stats.NEED_AGREEMENT:
-        return estimate, None, None
-    cells = stats.Cells([lost], [won], [n], None if both_correct is None else [both_correct])
-    limits = stats.INTERVALS[analysis.ci](cells, analysis.confidence)
-    return estimate, float(limits.low[0]), float(limits.high[0])
 
 
 def _whole(name: str, value: Any) -> int:

@@ -5,6 +5,7 @@ They hold counts and slice values, never ids, so that they do not depend on how 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from streamcmp import stats
 from streamcmp.analysis import Analysis
 from streamcmp.comparison import OPTION_OF_SIDE, SIDES
 from streamcmp.report.model import Family, ReportWarning, slice_dicts
-from streamcmp.report.numbers import counted
+from streamcmp.report.numbers import counted, p_equation
 from streamcmp.report.values import shown
 from streamcmp.tally import OVERALL, Tally
 
@@ -31,6 +32,7 @@ def notices(
         *_of_slices(tally),
         *_unknown_intervals(analysis, results),
         *_disagreements(analysis, families, results),
+        *_both_ways(analysis, families, results),
     )
 
 
@@ -153,6 +155,43 @@ def _disagreements(
         f"{counted(rows.height, 'result')} ({names}{rest}); the verdict follows the test's adjusted p",
         {"results": rows.height, "first": where},
     )
+
+
+def _both_ways(
+    analysis: Analysis, families: Sequence[Family], results: pl.DataFrame
+) -> Iterator[ReportWarning]:
+    """Families whose slices contradict one another: the overall gain is no summary of those.
+
+    Either verdicts of both kinds, or gains of both signs that chance does not explain.
+    """
+    for family in families:
+        found = family.heterogeneity
+        if found is None:
+            continue
+        verdicts = results.filter(pl.col("family") == family.family)["verdict"]
+        better, worse = (int((verdicts == verdict).sum()) for verdict in ("better", "worse"))
+        told = [f"{better:,} better, {worse:,} worse"] if better and worse else []
+        p = found["p_both_ways"]
+        if p <= analysis.alpha:
+            differ = p_equation(p, math.log10(p), analysis.alpha)
+            told.append(
+                f"{found['slices_won']:,} with a gain, {found['slices_lost']:,} with a loss, "
+                f"more than chance explains: {differ}"
+            )
+        if told:
+            yield ReportWarning(
+                "slices_point_both_ways",
+                f"slices of {shown(family.family)} point both ways ({'; '.join(told)}): "
+                "the overall gain hides that",
+                {
+                    "family": family.family,
+                    "better": better,
+                    "worse": worse,
+                    "gains": found["slices_won"],
+                    "losses": found["slices_lost"],
+                    "p": p,
+                },
+            )
 
 
 def _where(families: Sequence[Family], rows: pl.DataFrame) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Union
 
-from streamcmp.analysis import Adjust, Alternative, GainInterval, Test
+from streamcmp.analysis import Adjust, Alternative, GainInterval, OddsInterval, Test
 from streamcmp.comparison import Duplicates, IdType, LabelType, Mismatch, Missing, NullIds, Unmatched
 from streamcmp.resources import Strategy
 
@@ -106,6 +106,11 @@ class AnalysisOptions(TypedDict, total=False):
     confidence: float | None
     adjust: Adjust | None
     min_discordant: int | None
+    margin: float | None
+    odds: OddsInterval | None
+    mde: bool | None
+    power: float | None
+    anytime: bool | None
 
 
 class CountOptions(ReadingOptions, PolicyOptions, MachineOptions, total=False):

@@ -6,19 +6,17 @@ overall, and what the ledger calls paired was counted.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import polars as pl
 
 from streamcmp import stats
 from streamcmp.analysis import Analysis
 from streamcmp.checks import check
+from streamcmp.family_numbers import gains, heterogeneity
 from streamcmp.notices import notices
-from streamcmp.report.model import RESULT_FIELDS, RESULT_SCHEMA, Family, Report
+from streamcmp.report.model import Family, Report, result_schema
 from streamcmp.report.values import json_ready
-from streamcmp.stats.counts import Bools, Floats, Ints
-from streamcmp.tally import OVERALL, SLICE_PREFIX, Tally, slice_columns
+from streamcmp.slice_numbers import nullable, numbers
+from streamcmp.tally import OVERALL, SLICE_PREFIX, Tally, slice_columns, sorted_table
 
 
 def finalize(
@@ -45,33 +43,53 @@ def finalize(
     parts = [_results(name, table, analysis) for name, table in tally.families.items()]
     families = tuple(_summary(name, part, analysis) for name, part in zip(tally.families, parts, strict=True))
     joined = pl.concat(parts, how="diagonal")
-    results = joined.select("family", *slice_columns(joined), *RESULT_FIELDS)
+    fields = result_schema(analysis.to_dict())
+    results = joined.select("family", *slice_columns(joined), *fields)
     comparison = {
         "names": dict(zip(("a", "b"), names, strict=True)),
         "rule": None if tally.rule is None else json_ready(tally.rule.to_dict()),
         "analysis": {**analysis.to_dict(), "alpha": analysis.alpha},
     }
-    return Report(
-        names, comparison, tally.ledger, results, families, notices(tally, analysis, families, results)
-    )
+    warnings = notices(tally, analysis, families, results)
+    return Report(names, comparison, tally.ledger, results, families, warnings, unpaired=_unpaired(parts[0]))
 
 
 def _summary(name: str, results: pl.DataFrame, analysis: Analysis) -> Family:
     columns = tuple(column.removeprefix(SLICE_PREFIX) for column in slice_columns(results))
-    return Family(name, columns, results.height, int(results["tested"].sum()), analysis.adjust)
+    return Family(
+        name,
+        columns,
+        results.height,
+        int(results["tested"].sum()),
+        analysis.adjust,
+        *gains(results, analysis),
+        heterogeneity=heterogeneity(results) if columns else None,
+    )
+
+
+def _unpaired(overall: pl.DataFrame) -> dict[str, float] | None:
+    """The two accuracies as if their examples were not the same."""
+    right, n = overall["both_correct"].item(0), overall["n"].item(0)
+    if right is None or not n:
+        return None
+    lost, won = overall["n_ab"].item(0), overall["n_ba"].item(0)
+    z, tail = stats.unpaired.two_proportions(right + lost, n, right + won, n)
+    return {"z": float(z[0]), "p": float(tail.p[0]), "log10_p": float(tail.log10_p[0])}
 
 
 def _results(family: str, table: pl.DataFrame, analysis: Analysis) -> pl.DataFrame:
-    """One family's results in reading order: `family`, its slice columns, RESULT_FIELDS."""
+    """One family's results in reading order: `family`, its slice columns, the report's fields."""
+    table = _by_slice(table)
     counts = table.select(*slice_columns(table), **_counts(table))
-    lost, won = counts["n_ab"].to_numpy(), counts["n_ba"].to_numpy()
-    enough = np.full(len(lost), family == OVERALL) | (lost + won >= analysis.min_discordant)
-    numbers = counts.with_columns(
-        **_shares(), **_interval(counts, analysis), **_tests(counts, enough, analysis)
+    found = pl.concat([counts, numbers(counts, analysis)], how="horizontal")
+    enough = pl.lit(family == OVERALL) | (pl.col("n_discordant") >= analysis.min_discordant)
+    found = found.with_columns(
+        family=pl.lit(family), tested=enough & ~(pl.col("n") == 0).fill_null(value=False)
     )
-    judged = numbers.with_columns(family=pl.lit(family), verdict=_verdict(analysis))
-    typed = judged.select(
-        "family", *slice_columns(table), *(pl.col(name).cast(dtype) for name, dtype in RESULT_SCHEMA.items())
+    found = found.with_columns(_adjusted(found, analysis)).with_columns(verdict=_verdict(analysis))
+    schema = result_schema(analysis.to_dict())
+    typed = found.select(
+        "family", *slice_columns(table), *(pl.col(name).cast(dtype) for name, dtype in schema.items())
     )
     return _ordered(typed)
 
@@ -86,65 +104,33 @@ def _counts(table: pl.DataFrame) -> dict[str, pl.Expr]:
     }
 
 
-def _shares() -> dict[str, pl.Expr]:
-    n = pl.when(pl.col("n") > 0).then(pl.col("n"))  # null where there is nothing to divide by
-    return {
-        "accuracy_a": (pl.col("both_correct") + pl.col("n_ab")) / n,
-        "accuracy_b": (pl.col("both_correct") + pl.col("n_ba")) / n,
-        "gain": (pl.col("n_ba") - pl.col("n_ab")) / n,
-    }
-
-
-def _interval(counts: pl.DataFrame, analysis: Analysis) -> dict[str, pl.Series]:
-    """The gain's limits; null where n is 0 or unknown, or the interval needs agreement cells and has none."""
-    known = counts["n"].is_not_null()
-    if analysis.ci in stats.NEED_AGREEMENT:
-        known &= counts["both_correct"].is_not_null()
-
-    def column(name: str) -> Ints:
-        # Slices without an interval take part as n = 0, whose interval does not exist.
-        return (
-            counts[name].fill_null(0).zip_with(known, pl.zeros(len(known), pl.Int64, eager=True)).to_numpy()
-        )
-
-    cells = stats.Cells(column("n_ab"), column("n_ba"), column("n"), column("both_correct"))
-    limits = stats.INTERVALS[analysis.ci](cells, analysis.confidence)
-    return {"gain_low": _nullable(limits.low), "gain_high": _nullable(limits.high)}
-
-
-def _tests(counts: pl.DataFrame, enough: Bools, analysis: Analysis) -> dict[str, Any]:
-    """All p-values. Those named after a test are two-sided; `p` is the chosen test's and alternative's."""
-    lost, won = counts["n_ab"].to_numpy(), counts["n_ba"].to_numpy()
-    exact, mid = stats.exact_and_mid_p(lost, won)
-    test, tail = stats.chosen(analysis.test, lost, won, analysis.alternative)
-    empty = (counts["n"] == 0).fill_null(value=False).to_numpy()
-    # One-sided mid-p of no pairs at all would be 1/2 by its formula: nothing was seen, so 1.
-    p, log10_p = np.where(empty, 1.0, tail.p), np.where(empty, 0.0, tail.log10_p)
-    tested = enough & ~empty
-    adjusted = stats.adjust_tails(stats.TailP(p, np.where(tested, log10_p, np.nan)), analysis.adjust)
-    return {
-        "p_exact": _nullable(exact.p),
-        "p_mid": _nullable(mid.p),
-        "p_chi2": _nullable(stats.chi2(lost, won).p),
-        "p_chi2_corrected": _nullable(stats.chi2_corrected(lost, won).p),
-        "log10_p_exact": _nullable(exact.log10_p),
-        "log10_p_mid": _nullable(mid.log10_p),
-        "test": pl.lit(analysis.test)
-        if analysis.test != "auto"
-        else pl.Series(test.tolist(), dtype=pl.String),
-        "tested": pl.Series(tested),
-        "p": _nullable(p),
-        "log10_p": _nullable(log10_p),
-        "p_adjusted": _nullable(adjusted.p),
-        "log10_p_adjusted": _nullable(adjusted.log10_p),
-    }
+def _adjusted(found: pl.DataFrame, analysis: Analysis) -> list[pl.Series]:
+    """`p_adjusted` and its log10 of the tested slices, and of the further questions that were asked."""
+    tested = found["tested"]
+    asked = ["p"] if analysis.margin is None else ["p", "p_noninferior", "p_equivalent"]
+    columns = []
+    for name in asked:
+        logs = found[f"log10_{name}"].zip_with(tested, pl.Series([None], dtype=pl.Float64))
+        tail = stats.TailP(found[name].fill_null(1.0).to_numpy(), logs.fill_null(float("nan")).to_numpy())
+        adjusted = stats.adjust_tails(tail, analysis.adjust)
+        columns += [
+            nullable(adjusted.p).alias(f"{name}_adjusted"),
+            nullable(adjusted.log10_p).alias(f"log10_{name}_adjusted"),
+        ]
+    return columns
 
 
 def _verdict(analysis: Analysis) -> pl.Expr:
-    """From p_adjusted and the sign of the gain (of n_ba - n_ab, which is known where n is not)."""
+    """From p_adjusted and the sign of the gain (of n_ba - n_ab, which is known where n is not).
+
+    Equivalent only where neither model is shown to be better.
+    """
     significant = pl.col("p_adjusted") <= analysis.alpha
     better = pl.col("n_ba") > pl.col("n_ab") if analysis.alternative != "worse" else pl.lit(value=False)
     worse = pl.col("n_ba") < pl.col("n_ab") if analysis.alternative != "better" else pl.lit(value=False)
+    equivalent = pl.lit(value=False)
+    if analysis.margin is not None:
+        equivalent = (pl.col("p_equivalent_adjusted") <= analysis.alpha).fill_null(value=False)
     return (
         pl.when(~pl.col("tested"))
         .then(pl.lit("untested"))
@@ -152,24 +138,26 @@ def _verdict(analysis: Analysis) -> pl.Expr:
         .then(pl.lit("better"))
         .when(significant & worse)
         .then(pl.lit("worse"))
+        .when(equivalent)
+        .then(pl.lit("equivalent"))
         .otherwise(pl.lit("inconclusive"))
     )
 
 
+def _by_slice(table: pl.DataFrame) -> pl.DataFrame:
+    """A tally's table is in order of its slice values, unless somebody made it by hand."""
+    keys = slice_columns(table)
+    in_order = len(keys) == 1 and table[keys[0]].is_sorted(nulls_last=True)
+    return table if in_order else sorted_table(table)
+
+
 def _ordered(results: pl.DataFrame) -> pl.DataFrame:
-    """log10_p ascending, |gain| descending, slice values ascending; null last everywhere."""
-    keys = slice_columns(results)
-    by = ["log10_p", "|gain|", *keys]
-    return (
-        results.with_columns(pl.col("gain").abs().alias("|gain|"))
-        .sort(by, descending=[name == "|gain|" for name in by], nulls_last=True, maintain_order=True)
-        .drop("|gain|")
-    )
-
-
-def _nullable(values: Floats) -> pl.Series:
-    """What does not exist is null, never NaN; and 0 has no sign."""
-    return pl.Series(values + 0.0, dtype=pl.Float64).fill_nan(None)
+    """log10_p ascending, |gain| descending, null last; ties stay in order of slices (`_by_slice`)."""
+    by = [pl.col("log10_p"), pl.col("gain").abs()]
+    order = results.select(
+        pl.arg_sort_by(by, descending=[False, True], nulls_last=True, maintain_order=True)
+    ).to_series()
+    return results[order]
 
 
 def _writable(name: str) -> str:

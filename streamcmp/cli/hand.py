@@ -16,6 +16,7 @@ from streamcmp.errors import UsageError
 
 if TYPE_CHECKING:
     from streamcmp.in_hand import McnemarResult
+    from streamcmp.report.model import Report
 
 
 TestFormat = Literal["table", "json"]
@@ -80,8 +81,19 @@ def _for_people(result: McnemarResult, names: tuple[str, str]) -> str:
         "",
         "two-sided p by each test:",
         *(f"  {test:<14}  {p_equation(*p)}" for test, p in figures.items()),
+        *_asked(report),
     ]
     return "\n".join([*lines, ""])
+
+
+def _asked(report: Report) -> list[str]:
+    """What was asked besides, but for the margin, which is in the sentence."""
+    from streamcmp.report.extras import extras
+
+    analysis = {**report.comparison["analysis"], "margin": None}
+    lines = [(" ".join(column.header).strip(), column.text(report.overall)) for column in extras(analysis)]
+    width = max((len(name) for name, _ in lines), default=0)
+    return ["", *(f"{name:<{width}}  {text}" for name, text in lines)] if lines else []
 
 
 def _interval(result: McnemarResult) -> str:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from streamcmp.analysis import Adjust, Alternative, GainInterval, Test
+from streamcmp.analysis import Adjust, Alternative, GainInterval, OddsInterval, Test
 from streamcmp.cli.config import PREFIX, load_config
 from streamcmp.comparison import Duplicates, IdType, LabelType, Mismatch, Missing, NullIds, Unmatched
 from streamcmp.resources import Strategy
@@ -159,6 +159,21 @@ class Statistics:
     confidence: Annotated[
         float | None, option("--confidence", "its level; alpha is 1 - this (default: 0.95)", _TEST)
     ] = None
+    margin: Annotated[
+        float | None,
+        option("--margin", "is it worse by less than this, or as good within it? 0.01 is one point", _TEST),
+    ] = None
+    odds: Annotated[
+        OddsInterval | None,
+        choice("--odds", "add the odds of winning, with interval", OddsInterval, _TEST, default=False),
+    ] = None
+    mde: Annotated[bool, option("--mde", "add the gain that so many pairs could detect", _TEST)] = False
+    power: Annotated[
+        float | None, option("--power", "with which chance --mde detects (default: 0.8)", _TEST)
+    ] = None
+    anytime: Annotated[
+        bool, option("--anytime", "add an e-value, which holds however often you look", _TEST)
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)

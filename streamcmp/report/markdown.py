@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from streamcmp.report.extras import extras
 from streamcmp.report.model import Family, Report
 from streamcmp.report.rows import Row, table
 from streamcmp.report.values import NULL, inert
@@ -13,9 +14,11 @@ from streamcmp.report.words import (
     evidence,
     family_title,
     headline,
+    heterogeneity_line,
     ledger_line,
     method_line,
     rest_line,
+    unpaired_line,
 )
 
 _SLICE_WIDTH = 80
@@ -38,8 +41,14 @@ def render(report: Report, top: int = 20) -> str:
         rest = rest_line(rows, top)
         if rest is not None:
             blocks.append(rest)
+        alike = heterogeneity_line(report, family)
+        if alike is not None:
+            blocks.append(alike)
     blocks.append(ledger_line(report))
     blocks.append(method_line(report))
+    alone = unpaired_line(report, (a, b))
+    if alone is not None:
+        blocks.append(alone)
     if report.warnings:
         blocks.append("\n".join(f"- **warning**: {escaped(inert(one.message))}" for one in report.warnings))
     return "\n\n".join(blocks) + "\n"
@@ -50,9 +59,10 @@ def _table(
 ) -> str:
     cuts = [escaped(inert(name)) for name in family.columns or ("",)]
     confidence = f"{100 * report.comparison['analysis']['confidence']:.10g} %"
+    further = [" ".join(one.header).strip() for one in extras(report.comparison["analysis"])]
     header = [
         *cuts, "n", f"{names[0]} %", f"{names[1]} %", "won", "lost", f"gain, points [{confidence}]", "p",
-        "adjusted p", "verdict",
+        "adjusted p", *further, "verdict",
     ]  # fmt: skip
     alignment = [*("---" for _ in cuts), *("---:" for _ in header[len(cuts) : -1]), "---"]
     lines = [
@@ -70,7 +80,8 @@ def _cells(row: Row, cut: Sequence[str]) -> list[str]:
     verdict = f"**{row.verdict}**" if row.verdict in ("better", "worse") else row.verdict
     gain = re.sub(" +", " ", row.gain).strip().replace("[ ", "[")  # padding is for columns of characters
     return [
-        *cut, row.n, row.accuracy_a, row.accuracy_b, row.won, row.lost, gain, row.p, row.p_adjusted, verdict,
+        *cut, row.n, row.accuracy_a, row.accuracy_b, row.won, row.lost, gain, row.p, row.p_adjusted,
+        *row.extras, verdict,
     ]  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -25,6 +25,10 @@ RESULT_SCHEMA: dict[str, Any] = {
     "both_wrong": pl.Int64,
     "accuracy_a": pl.Float64,
     "accuracy_b": pl.Float64,
+    "accuracy_a_low": pl.Float64,
+    "accuracy_a_high": pl.Float64,
+    "accuracy_b_low": pl.Float64,
+    "accuracy_b_high": pl.Float64,
     "gain": pl.Float64,
     "gain_low": pl.Float64,
     "gain_high": pl.Float64,
@@ -43,7 +47,29 @@ RESULT_SCHEMA: dict[str, Any] = {
     "verdict": pl.String,
 }
 RESULT_FIELDS: tuple[str, ...] = tuple(RESULT_SCHEMA)
-VERDICTS = ("better", "worse", "inconclusive", "untested")
+# Further fields, after those, where the analysis asks for them: its option -> the fields.
+EXTRA_FIELDS: dict[str, tuple[str, ...]] = {
+    "margin": (
+        "p_noninferior",
+        "log10_p_noninferior",
+        "p_noninferior_adjusted",
+        "log10_p_noninferior_adjusted",
+        "p_equivalent",
+        "log10_p_equivalent",
+        "p_equivalent_adjusted",
+        "log10_p_equivalent_adjusted",
+    ),
+    "odds": ("odds", "odds_low", "odds_high", "share_won", "share_won_low", "share_won_high"),
+    "mde": ("mde",),
+    "anytime": ("log10_e", "p_anytime", "log10_p_anytime", "share_won_anytime_low", "share_won_anytime_high"),
+}
+VERDICTS = ("better", "worse", "equivalent", "inconclusive", "untested")
+
+
+def result_schema(analysis: Mapping[str, Any]) -> dict[str, Any]:
+    """Field -> type of the results of an analysis (its `to_dict`)."""
+    extra = (name for option, names in EXTRA_FIELDS.items() if analysis[option] for name in names)
+    return {**RESULT_SCHEMA, **dict.fromkeys(extra, pl.Float64)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +87,23 @@ class ReportWarning:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One family: the columns that cut it, its slices, how many were tested (m) and the adjustment."""
+    """One family: the columns that cut it, its slices, how many were tested (m) and the adjustment.
+
+    `micro_gain`: the gain of all pairs, each slice weighted by its n; `macro_gain`: the plain mean of the
+    slices' gains, with a normal interval. `heterogeneity`: whether the slices tell one story
+    (docs/statistics.md); None where there are not two slices to compare.
+    """
 
     family: str
     columns: tuple[str, ...]
     slices: int
     tested: int
     adjust: str
+    micro_gain: float | None = None
+    macro_gain: float | None = None
+    macro_gain_low: float | None = None
+    macro_gain_high: float | None = None
+    heterogeneity: Mapping[str, Any] | None = None
     overlapping: bool = False
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,10 +116,11 @@ class Report:
     """What `finalize` returns.
 
     `results`: one row per slice in reading order: `family`, the `slice.<column>` columns of all families (a
-    column that is not the family's own is null), then the fields of RESULT_FIELDS. Values that do not exist
+    column that is not the family's own is null), then `fields`. Values that do not exist
     are null.
     `names`: the models' names, (a, b). `ledger` is None where only counts were given.
-    `comparison`: names, rule and analysis, JSON-ready.
+    `comparison`: names, rule and analysis, JSON-ready. `unpaired`: z, p and log10_p of the two accuracies
+    taken for unrelated samples, to be told apart from the paired test; None where they are not known.
     """
 
     names: tuple[str, str]
@@ -92,11 +129,17 @@ class Report:
     results: pl.DataFrame
     families: tuple[Family, ...]
     warnings: tuple[ReportWarning, ...]
+    unpaired: Mapping[str, float] | None = None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of one result after `family` and its slice: RESULT_FIELDS, then what was asked for."""
+        return tuple(result_schema(self.comparison["analysis"]))
 
     @property
     def overall(self) -> dict[str, Any]:
         """The result of all pairs together: field -> value."""
-        return self.results.select(RESULT_FIELDS).row(0, named=True)
+        return self.results.select(self.fields).row(0, named=True)
 
     def by_family(self) -> Iterator[tuple[Family, pl.DataFrame]]:
         """Each family with its own rows of `results`, in reading order."""
@@ -126,14 +169,15 @@ class Report:
             "ledger": None if self.ledger is None else self.ledger.to_dict(),
             "results": [],
             "families": [family.to_dict() for family in self.families],
+            "unpaired": None if self.unpaired is None else dict(self.unpaired),
             "warnings": [json_ready(warning.to_dict()) for warning in self.warnings],
         }
 
     def result_dicts(self) -> Iterator[dict[str, Any]]:
-        """One JSON-ready dictionary per result, in reading order: family, slice, then RESULT_FIELDS."""
+        """One JSON-ready dictionary per result, in reading order: family, slice, then `fields`."""
         for family, rows in self.by_family():
             slices = slice_dicts(family, rows)
-            for cut, fields in zip(slices, rows.select(RESULT_FIELDS).iter_rows(named=True), strict=True):
+            for cut, fields in zip(slices, rows.select(self.fields).iter_rows(named=True), strict=True):
                 yield {"family": family.family, "slice": cut, **fields}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -76,6 +77,21 @@ def _plain(p: float, digits: int) -> str:
     if p < 1e-4:
         return f"{p:.{digits - 1}e}"
     return f"{p:#.{digits}g}"
+
+
+def ratio(value: float) -> str:
+    """Odds: three digits, 0.0012, 5.50, 1.2e+04."""
+    return "0" if value == 0 else f"{value:#.3g}".rstrip(".")
+
+
+def e_value(log10_e: float) -> str:
+    """An e-value from its logarithm: 0.21, 17.3, 10^12.4. Cut, not rounded: it never claims more."""
+    if not -4 < log10_e < 4:
+        return f"10^{math.floor(log10_e * 10) / 10:.1f}"
+    value = 10**log10_e
+    digits = 2 - math.floor(math.log10(value))
+    step = 10.0**-digits
+    return f"{math.floor(value / step * (1 + 1e-12)) * step:#.3g}".rstrip(".")
 
 
 def p_equation(p: float, log10_p: float, alpha: float = 0.05) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from streamcmp.report.model import RESULT_FIELDS, Family, Report, slice_dicts
+from streamcmp.report.extras import extras
+from streamcmp.report.model import Family, Report, slice_dicts
 from streamcmp.report.numbers import NOTHING, decimals, p_value, percent, points, whole
 from streamcmp.report.values import shown
 from streamcmp.tally import OVERALL
@@ -28,6 +29,7 @@ class Row:
     p: str
     p_adjusted: str
     verdict: str
+    extras: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +44,23 @@ class Table:
 def table(report: Report, family: Family, rows: pl.DataFrame, top: int, width: int) -> Table:
     """The first `top` rows of a family as text; slice values are at most `width` cells wide."""
     first = rows.head(min(top, rows.height) if family.columns else 1)
-    alpha = report.comparison["analysis"]["alpha"]
+    analysis = report.comparison["analysis"]
     cuts = [
         tuple(shown(value, width) for value in cut.values()) or (OVERALL,)
         for cut in slice_dicts(family, first)
     ]
-    results = list(first.select(RESULT_FIELDS).iter_rows(named=True))
+    results = list(first.select(report.fields).iter_rows(named=True))
     if not family.columns:
-        return Table(family, tuple(_formatted(cuts, results, alpha)), None)
+        return Table(family, tuple(_formatted(cuts, results, analysis)), None)
     blank = ("",) * (len(family.columns) - 1)
-    formatted = _formatted([*cuts, (OVERALL, *blank)], [*results, report.overall], alpha)
+    formatted = _formatted([*cuts, (OVERALL, *blank)], [*results, report.overall], analysis)
     return Table(family, tuple(formatted[:-1]), formatted[-1])
 
 
-def _formatted(cuts: Iterable[tuple[str, ...]], results: list[dict[str, Any]], alpha: float) -> list[Row]:
+def _formatted(
+    cuts: Iterable[tuple[str, ...]], results: list[dict[str, Any]], analysis: Mapping[str, Any]
+) -> list[Row]:
+    alpha, further = analysis["alpha"], extras(analysis)
     places = [decimals(row) for row in results]
     shared = list(zip(results, places, strict=True))
     limits = _aligned(
@@ -77,6 +82,7 @@ def _formatted(cuts: Iterable[tuple[str, ...]], results: list[dict[str, Any]], a
             p=p_value(row["p"], row["log10_p"], alpha),
             p_adjusted=p_value(row["p_adjusted"], row["log10_p_adjusted"], alpha),
             verdict=row["verdict"],
+            extras=tuple(column.text(row) for column in further),
         )
         for cut, (row, at), gain in zip(cuts, shared, gains, strict=True)
     ]

@@ -17,6 +17,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from streamcmp.report.extras import extras
 from streamcmp.report.model import Report
 from streamcmp.report.rows import Row, Table, table
 from streamcmp.report.values import inert, shorten
@@ -25,12 +26,20 @@ from streamcmp.report.words import (
     evidence,
     family_title,
     headline,
+    heterogeneity_line,
     ledger_line,
     method_line,
     rest_line,
+    unpaired_line,
 )
 
-_STYLES: Final = {"better": "green", "worse": "red", "inconclusive": "", "untested": "dim"}
+_STYLES: Final = {
+    "better": "green",
+    "worse": "red",
+    "equivalent": "cyan",
+    "inconclusive": "",
+    "untested": "dim",
+}
 # What stands for a space where no line may break: of private use, and so never in a text (see `inert`).
 _GLUE: Final = "\ue000"
 _UNIT: Final = re.compile(
@@ -66,10 +75,16 @@ def render(report: Report, top: int = 20, width: int | None = None, *, color: bo
     with console.capture() as capture:
         _say(console, Text.assemble((headline(report), "bold"), f": {evidence(report)}"))
         for text in _tables(report, top, wide):
-            console.print(text, no_wrap=True, overflow="ignore", crop=False, soft_wrap=True)
+            if isinstance(text, str):
+                _say(console, Text(text))
+            else:
+                console.print(text, no_wrap=True, overflow="ignore", crop=False, soft_wrap=True)
         console.print()
         _say(console, Text(ledger_line(report)))
         _say(console, Text(method_line(report), style="dim"))
+        alone = unpaired_line(report)
+        if alone is not None:
+            _say(console, Text(alone, style="dim"))
         for warning in report.warnings:
             _say(console, Text.assemble(("warning: ", "yellow"), inert(warning.message)))
     printed = capture.get().replace(_GLUE, " ")
@@ -82,8 +97,9 @@ def _say(console: Console, text: Text) -> None:
     console.print(text, overflow="fold")
 
 
-def _tables(report: Report, top: int, width: int) -> list[Text]:
-    lines: list[Text] = []
+def _tables(report: Report, top: int, width: int) -> list[Text | str]:
+    """The lines of all tables, and between them sentences, which may be broken."""
+    lines: list[Text | str] = []
     families = list(report.by_family())
     for family, rows in families:
         if not family.columns and len(families) > 1:
@@ -91,10 +107,21 @@ def _tables(report: Report, top: int, width: int) -> list[Text]:
         lines.append(Text())
         if family.columns:
             lines.append(Text(shorten(family_title(family, rows), max(width, 40)), style="bold"))
-        lines += _laid_out(report, table(report, family, rows, top, _SLICE_WIDTH), width)
+        shape = table(report, family, rows, top, _SLICE_WIDTH)
+        further = _extra_columns(report)
+        whole = _laid_out(report, shape, width, further) if further else None
+        if whole is not None and whole[-1].cell_len <= width:
+            lines += whole
+        else:
+            lines += _laid_out(report, shape, width)
         rest = rest_line(rows, top)
         if rest is not None:
             lines.append(Text(rest, style="dim"))
+        if further and (whole is None or whole[-1].cell_len > width):
+            lines += _apart(report, shape, width, further)
+        alike = heterogeneity_line(report, family)
+        if alike is not None:
+            lines.append(alike)
     return lines
 
 
@@ -143,6 +170,30 @@ def _columns(report: Report, shape: Table, longest_name: int) -> tuple[list[_Col
     return cuts, numbers
 
 
+def _apart(report: Report, shape: Table, width: int, further: Sequence[_Column]) -> list[Text]:
+    """The further columns in as many tables of their own as the width needs."""
+    lines: list[Text] = []
+    while further:
+        fitting = len(further)
+        laid_out = _laid_out(report, shape, width, further, alone=True)
+        while fitting > 1 and laid_out[-1].cell_len > width:
+            fitting -= 1
+            laid_out = _laid_out(report, shape, width, further[:fitting], alone=True)
+        lines += [Text(), *laid_out]
+        further = further[fitting:]
+    return lines
+
+
+def _extra_columns(report: Report) -> list[_Column]:
+    """What was asked besides; it has a table of its own where one cannot hold all."""
+    columns = extras(report.comparison["analysis"])
+    return [_Column(column.header, _extra_text(at)) for at, column in enumerate(columns)]
+
+
+def _extra_text(index: int) -> Callable[[Row], str]:
+    return lambda row: row.extras[index]
+
+
 def _slice_text(index: int) -> Callable[[Row], str]:
     return lambda row: row.cut[index]
 
@@ -150,9 +201,12 @@ def _slice_text(index: int) -> Callable[[Row], str]:
 _UNADJUSTED_P: Final = _Column(("", "p"), lambda row: row.p)
 
 
-def _laid_out(report: Report, shape: Table, width: int) -> list[Text]:
+def _laid_out(
+    report: Report, shape: Table, width: int, further: Sequence[_Column] = (), *, alone: bool = False
+) -> list[Text]:
+    """The lines of a table, with the `further` columns, or with the slices and those `alone`."""
     rows = [*shape.rows, *([shape.overall] if shape.overall is not None else [])]
-    columns, widths, gap = _fitted(report, shape, rows, width)
+    columns, widths, gap = _fitted(report, shape, rows, width, further, alone=alone)
     header = [(column, size, "bold") for column, size in zip(columns, widths, strict=True)]
     rule = Text("-" * (sum(widths) + gap * (len(widths) - 1)), style="dim")
     lines = [
@@ -171,12 +225,14 @@ def _laid_out(report: Report, shape: Table, width: int) -> list[Text]:
 
 
 def _fitted(
-    report: Report, shape: Table, rows: Sequence[Row], width: int
+    report: Report, shape: Table, rows: Sequence[Row], width: int, further: Sequence[_Column], *, alone: bool
 ) -> tuple[list[_Column], list[int], int]:
     """The columns of the first layout that fits, their widths, and the gap between them."""
     for gap, longest_name, without_p in _LAYOUTS:
         cuts, numbers = _columns(report, shape, longest_name)
         numbers = [column for column in numbers if not (without_p and column is _UNADJUSTED_P)]
+        # The verdict, aligned to the left, stays last.
+        numbers = list(further) if alone else [*numbers[:-1], *further, numbers[-1]]
         natural = [column.width(rows) for column in cuts]
         fixed = [column.width(rows) for column in numbers]
         room = width - sum(fixed) - gap * (len(cuts) + len(numbers) - 1)

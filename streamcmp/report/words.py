@@ -38,6 +38,7 @@ _ADJUSTMENTS = {
     "bh": "Benjamini-Hochberg",
     "by": "Benjamini-Yekutieli",
 }
+_ODDS = {"clopper-pearson": "Clopper-Pearson", "mid-p": "mid-p", "wilson": "Wilson"}
 _INTERVALS = {
     "tango": "Tango",
     "newcombe": "Newcombe",
@@ -56,15 +57,30 @@ def display_names(report: Report) -> tuple[str, str]:
 def headline(report: Report, names: tuple[str, str] | None = None) -> str:
     """The verdict on all pairs alone, as `lstm is better than cnn`. Never claims that two are equal."""
     a, b = names or display_names(report)
-    overall = report.overall
-    if overall["verdict"] in ("better", "worse"):
-        return f"{b} is {overall['verdict']} than {a}"
+    overall, analysis = report.overall, report.comparison["analysis"]
+    margin, asked = analysis["margin"], analysis["alternative"]
     if overall["n"] == 0:
         return f"{b} and {a} cannot be compared"
-    asked = report.comparison["analysis"]["alternative"]
+    if overall["verdict"] == "equivalent":
+        return f"{b} and {a} are equivalent within {_margin(margin)}"
+    tolerable = margin is not None and _at_most(overall["p_noninferior_adjusted"], analysis["alpha"])
+    if overall["verdict"] in ("better", "worse"):
+        but = f", but by less than {_margin(margin)}" if overall["verdict"] == "worse" and tolerable else ""
+        return f"{b} is {overall['verdict']} than {a}{but}"
+    but = f", but {b} is not worse by {_margin(margin)} or more" if tolerable else ""
     if asked != "two-sided":
-        return f"{b} is not shown to be {asked} than {a}"
-    return f"no clear difference between {b} and {a}"
+        return f"{b} is not shown to be {asked} than {a}{but}"
+    return f"no clear difference between {b} and {a}{but}"
+
+
+def _at_most(p: float | None, alpha: float) -> bool:
+    return p is not None and p <= alpha
+
+
+def _margin(margin: float) -> str:
+    """0.01 -> 1 point."""
+    number = f"{100 * margin:.10g}"
+    return f"{number} point" if number == "1" else f"{number} points"
 
 
 def evidence(report: Report) -> str:
@@ -72,7 +88,8 @@ def evidence(report: Report) -> str:
     overall = report.overall
     if overall["n"] == 0:
         return "no pair has an outcome on both sides"
-    return "; ".join(part for part in (_change(overall), _pairs(overall), _p(report, overall)) if part)
+    parts = (_change(overall), _pairs(overall), _p(report, overall), *_margins(report, overall))
+    return "; ".join(part for part in parts if part)
 
 
 def sentence(report: Report) -> str:
@@ -107,6 +124,59 @@ def _p(report: Report, row: Mapping[str, Any]) -> str:
     analysis = report.comparison["analysis"]
     one_sided = "" if analysis["alternative"] == "two-sided" else "one-sided "
     return one_sided + p_equation(row["p"], row["log10_p"], analysis["alpha"])
+
+
+def _margins(report: Report, row: Mapping[str, Any]) -> list[str]:
+    """`not worse by 1 point: p = 0.003` and `within 1 point: p = 0.04`, where a margin was given."""
+    analysis = report.comparison["analysis"]
+    if analysis["margin"] is None or row["p_noninferior"] is None:
+        return []
+    words = _margin(analysis["margin"])
+    return [
+        f"{question} {words}: {p_equation(row[name], row[f'log10_{name}'], analysis['alpha'])}"
+        for question, name in (("not worse by", "p_noninferior"), ("within", "p_equivalent"))
+    ]
+
+
+def heterogeneity_line(report: Report, family: Family) -> str | None:
+    """Whether a family's slices are alike, and both means of their gains; or None."""
+    found, parts = family.heterogeneity, []
+    if found is not None:
+        statistic = (
+            f"Tarone's z = {found['z_tarone']:.3g} (too sparse for chi2)"
+            if found["test"] == "tarone"
+            else f"chi2 = {found['chi2']:.4g} on {found['df']:,} df"
+        )
+        differ = p_equation(found["p"], found["log10_p"], report.comparison["analysis"]["alpha"])
+        parts.append(f"slices all alike? {statistic}, {differ}")
+    if family.columns and family.slices > 1 and family.macro_gain is not None:
+        limits = {"gain_low": family.macro_gain_low, "gain_high": family.macro_gain_high}
+        row = {"gain": family.macro_gain, **limits, "accuracy_a": None, "accuracy_b": None}
+        at = decimals(row)
+        parts.append(
+            f"mean of the slices' gains {points(family.macro_gain, at)} points{interval(row, at)}, "
+            f"gain of all pairs {points(family.micro_gain, at)}"
+        )
+    return "; ".join(parts) or None
+
+
+def unpaired_line(report: Report, names: tuple[str, str] | None = None) -> str | None:
+    """Each accuracy alone, and the test of unrelated samples, told apart from the paired one; or None."""
+    if report.unpaired is None:
+        return None
+    overall, at = report.overall, decimals(report.overall)
+    alone = [
+        f"{name} {percent(overall[f'accuracy_{side}'], at)} % "
+        f"[{percent(overall[f'accuracy_{side}_low'], at)}, {percent(overall[f'accuracy_{side}_high'], at)}]"
+        for side, name in zip(SIDES, names or display_names(report), strict=True)
+    ]
+    differ = p_equation(
+        report.unpaired["p"], report.unpaired["log10_p"], report.comparison["analysis"]["alpha"]
+    )
+    return (
+        f"each alone, by Wilson: {', '.join(alone)}; taken for unrelated samples, z = "
+        f"{report.unpaired['z']:.3g}, {differ}: not to be used, as both answered the same examples"
+    )
 
 
 def verdict_counts(rows: pl.DataFrame) -> str:
@@ -156,5 +226,20 @@ def method_line(report: Report) -> str:
     floor = analysis["min_discordant"]
     untested = f"; slices with fewer than {counted(floor, 'discordant pair')} are not tested" if floor else ""
     test = f"{_TESTS[analysis['test']]}, {_ALTERNATIVES[analysis['alternative']]}"
+    untested += _asked(analysis)
     interval_name = f"{confidence} {_INTERVALS[analysis['ci']]} interval, not adjusted"
     return f"{test}; {adjusted}{untested}; accuracies in %, gain in points with {interval_name}"
+
+
+def _asked(analysis: Mapping[str, Any]) -> str:
+    """What else was asked, and by which method."""
+    parts = []
+    if analysis["margin"] is not None:
+        parts.append(f"margin {_margin(analysis['margin'])} by Tango's score, one-sided")
+    if analysis["odds"] is not None:
+        parts.append(f"odds and share by {_ODDS[analysis['odds']]}")
+    if analysis["mde"]:
+        parts.append(f"gain detectable with power {analysis['power']:.10g} by Connor's formula, not adjusted")
+    if analysis["anytime"]:
+        parts.append("e-value of the uniform mixture, not adjusted")
+    return "".join(f"; {part}" for part in parts)

@@ -17,17 +17,21 @@ import pytest
 from streamcmp import __version__
 from streamcmp.analysis import Analysis
 from streamcmp.report import FORMAT_OF_ENDING, RENDERERS
-from streamcmp.report.model import RESULT_FIELDS, Report
+from streamcmp.report.model import Report
 from streamcmp.report.values import plain_slices
 from streamcmp.results import finalize
 from tests.report.tallies import HOSTILE, hostile, of_counts, plain, sst2, troubled
 
 GOLDENS = Path(__file__).parent / "goldens"
 NAMES = ("cnn", "lstm")
+EVERYTHING = Analysis(margin=0.02, odds="mid-p", mde=True, anytime=True)
 
 REPORTS: dict[str, Callable[[], Report]] = {
     "sst2": lambda: finalize(sst2(), names=NAMES),
     "troubled": lambda: finalize(troubled(), Analysis(min_discordant=1, adjust="bh"), NAMES),
+    "everything": lambda: finalize(troubled(), EVERYTHING, NAMES),
+    "everything of nothing": lambda: finalize(of_counts(0, 0, 0, 0, 0, 2), EVERYTHING, NAMES),
+    "everything of unknown n": lambda: finalize(plain([(None, 4, 0)]), EVERYTHING, NAMES),
     "hostile": lambda: finalize(hostile(), names=("\x1b[31m|`<b>", "[red]x[/red]")),
     "plain": lambda: finalize(plain([("x", 50, 4, 14), (None, 20, 3, 3)], ["s"]), names=NAMES),
     "unknown n": lambda: finalize(plain([(None, 4, 14)]), names=NAMES),
@@ -66,11 +70,12 @@ def test_json_is_to_dict(report: Report) -> None:
     assert loaded == report.to_dict()
     assert all(math.isfinite(number) for number in floats(loaded))
     assert list(loaded) == [
-        "schema_version", "streamcmp", "comparison", "ledger", "results", "families", "warnings",
+        "schema_version", "streamcmp", "comparison", "ledger", "results", "families", "unpaired",
+        "warnings",
     ]  # fmt: skip
     assert (loaded["schema_version"], loaded["streamcmp"]) == (1, __version__)
     for result in loaded["results"]:
-        assert list(result) == ["family", "slice", *RESULT_FIELDS]
+        assert list(result) == ["family", "slice", *report.fields]
 
 
 def test_json_has_a_line_per_result(report: Report) -> None:
@@ -89,7 +94,7 @@ def test_csv_has_the_same_fields_and_values(report: Report) -> None:
     assert read.columns == [
         "family",
         *(name for name in read.columns if name.startswith("slice.")),
-        *RESULT_FIELDS,
+        *report.fields,
     ]
     assert read.with_columns(pl.col(pl.String).fill_null("")).equals(as_written)
 
@@ -158,6 +163,11 @@ STORED: dict[str, Callable[[], str]] = {
     "sst2.json": lambda: as_text(REPORTS["sst2"](), "json"),
     "sst2.csv": lambda: as_text(REPORTS["sst2"](), "csv"),
     "sst2.md": lambda: as_text(REPORTS["sst2"](), "markdown"),
+    "everything.json": lambda: as_text(REPORTS["everything"](), "json"),
+    "everything.csv": lambda: as_text(REPORTS["everything"](), "csv"),
+    "everything.md": lambda: as_text(REPORTS["everything"](), "markdown"),
+    "everything.110.txt": lambda: str(RENDERERS["table"](REPORTS["everything"](), width=110)),
+    "everything.240.txt": lambda: str(RENDERERS["table"](REPORTS["everything"](), width=240)),
     "sst2.80.txt": lambda: str(RENDERERS["table"](REPORTS["sst2"](), width=80)),
     "troubled.120.txt": lambda: str(RENDERERS["table"](REPORTS["troubled"](), width=120)),
     "hostile.100.txt": lambda: str(RENDERERS["table"](REPORTS["hostile"](), width=100)),
@@ -184,7 +194,13 @@ def test_golden(name: str) -> None:
 def numbers_apart(text: str) -> tuple[str, list[float]]:
     """`text` with its decimal fractions taken out, and these."""
     found: list[float] = []
-    words = text.replace(__version__, "VERSION").replace(",", " , ").replace("}", " }").split(" ")
+    words = (
+        text.replace(__version__, "VERSION")
+        .replace(",", " , ")
+        .replace("}", " } ")
+        .replace("\n", " \n ")
+        .split(" ")
+    )
     for at, word in enumerate(words):
         if "." in word and word.lstrip("-")[:1].isdigit():
             found.append(float(word))
