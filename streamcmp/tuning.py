@@ -18,6 +18,9 @@ def before_imports() -> None:
     """To be called before numpy and Polars are loaded; variables that are set already are respected."""
     # Importing makes many objects and no garbage: a tenth of the start is spent looking for some (measured).
     gc.set_threshold(500_000)
+    # Batches come and go: Polars' allocator would give pages back to the system, for the next batch to fault
+    # them in again, which costs 5 % of a run (measured).
+    os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:-1,muzzy_decay_ms:-1")
     # We multiply no matrices: no threads for that.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if _processor() == _ZEN_4:

@@ -48,11 +48,11 @@ class Guard:
     dtype: pl.DataType | None = None  # the common type, where one is needed
 
     def read(self, column: Column) -> pl.Expr:
-        """The fingerprint of each value: UInt32, 0 for null and NaN, never 0 otherwise."""
+        """The fingerprint of each value: UInt32, 0 for null and NaN (and for a value in four billion)."""
         if column.kind == "null":
             return everywhere(column, NULL_FINGERPRINT, pl.UInt32())
         # The dtype is made one before hashing: equal values of different types hash differently in Polars.
-        bits = self._hash(column).cast(pl.UInt32, wrap_numerical=True).clip(NULL_FINGERPRINT + 1)
+        bits = self._hash(column).cast(pl.UInt32, wrap_numerical=True)
         return pl.when(missing(column)).then(pl.lit(NULL_FINGERPRINT, pl.UInt32)).otherwise(bits)
 
     def _hash(self, column: Column) -> pl.Expr:
