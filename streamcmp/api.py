@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Unpack
 
 from streamcmp import counts_table, request
+from streamcmp.engines import formats as _formats
 from streamcmp.engines import local
 from streamcmp.errors import UsageError
 from streamcmp.in_hand import McnemarResult, mcnemar, mcnemar_from_predictions
@@ -14,6 +16,8 @@ from streamcmp.interrupt import stoppable
 from streamcmp.options import CompareOptions, CountOptions, FinalizeOptions
 from streamcmp.parts import check_complete
 from streamcmp.policies import judge
+from streamcmp.report.model import ReportWarning
+from streamcmp.report.numbers import counted as counted_words
 from streamcmp.results import finalize as _finalize
 from streamcmp.tally import Tally
 
@@ -24,7 +28,16 @@ if TYPE_CHECKING:
     from streamcmp.report.model import Report
     from streamcmp.resources import Step
 
-__all__ = ["McnemarResult", "compare", "count", "finalize", "mcnemar", "mcnemar_from_predictions", "merge"]
+__all__ = [
+    "McnemarResult",
+    "compare",
+    "count",
+    "finalize",
+    "formats",
+    "mcnemar",
+    "mcnemar_from_predictions",
+    "merge",
+]
 
 
 def compare(
@@ -50,15 +63,17 @@ def compare(
             *Reading.* Each of `correct`, `prediction`, `label`, `score` and `input_format` is one value for
             both sides, or a tuple (left, right): `correct`: a column of outcomes (bool, 0/1, true/false,
             yes/no, ...); `prediction`, `label`: correct where they are equal, or differ by at most
-            `tolerance` (>= 0); `score`, `threshold`: correct where score >= threshold. Outcome columns are
-            detected if not named. `label_type`: "text" or "number", how prediction and label are compared
-            where their types differ. `id_type`: "text" or "int", how ids are compared where their types
-            differ. `truth`: a third log with the columns id and label. `where`: a Polars SQL condition; rows
-            for which it does not hold count as filtered. `guards`: columns that must be equal on both sides
-            of a pair. `input_format`: "parquet", "csv", "tsv", "ndjson", ... where the name does not tell;
+            `tolerance` (>= 0); `score`, `threshold`: correct where score >= threshold; `metric`: which metric
+            or scorer of an evaluation harness's log counts, or several, of which the first that a file has.
+            Outcome columns are detected if not named. `label_type`: "text" or "number", how prediction and
+            label are compared where their types differ. `id_type`: "text" or "int", how ids are compared
+            where their types differ. `truth`: a third log with the columns id and label. `where`: a Polars
+            SQL condition; rows for which it does not hold count as filtered. `guards`: columns that
+            must be equal on both sides of a pair. `input_format`: "parquet", "csv", "tsv", "ndjson", ... where the name does not tell;
             `columns`: names for files that have no header. `left_name`, `right_name`: what the report calls
             the models; else what tells the paths apart. `left_options`, `right_options`: dicts with any of
-            name, on, by, correct, prediction, label, score, input_format, columns, for that side only.
+            name, on, by, correct, prediction, label, score, metric, input_format, columns, for that side
+            only.
 
             *Rows that cannot simply be counted* (first value: default). `duplicates`: "error", "drop";
             `mismatch` (of a guard): "error", "drop", "ignore"; `unmatched`: "drop", "error"; `missing` (no
@@ -99,7 +114,8 @@ def compare(
     names = _names(left, right, options)
     counted = _count(left, right, on, by, options)
     judge(counted.tally, request.policies(options), counted.examples)
-    return _finalize(counted.tally, analysis, names)
+    report = _finalize(counted.tally, analysis, names)
+    return replace(report, warnings=(*report.warnings, *_advice(counted)))
 
 
 def count(
@@ -120,7 +136,11 @@ def count(
         Tally: counts per family and slice, and the ledger. `Tally.save` writes it, `+` and `merge` add.
     """
     request.check_options("count", options, CountOptions)
-    return _count(left, right, on, by, options).tally
+    counted = _count(left, right, on, by, options)
+    for warning in _advice(counted):
+        if on_note := options.get("on_note"):
+            on_note(warning.message)
+    return counted.tally
 
 
 def merge(*tallies: Tally | str | PathLike[str] | Iterable[Tally | str | PathLike[str]]) -> Tally:
@@ -201,6 +221,11 @@ def _check_counted_so(tally: Tally, policies: Policies) -> None:
             )
 
 
+def formats() -> list[_formats.FormatInfo]:
+    """The formats of logs that can be read, with those that other installed packages add."""
+    return _formats.known()
+
+
 def explain(
     left: Log,
     right: Log,
@@ -225,6 +250,18 @@ def _count(left: object, right: object, on: Names | None, by: Terms | None, opti
     if on_examples := options.get("on_examples"):
         on_examples(counted.examples)
     return counted
+
+
+def _advice(counted: Counted) -> tuple[ReportWarning, ...]:
+    """Warnings that depend on the logs, not on the tally."""
+    pairs, guards = counted.advised.pairs, counted.advised.guards
+    if not pairs:
+        return ()
+    message = (
+        f"{' or '.join(guards)} differs in {counted_words(pairs, 'pair')}: the models were not asked in "
+        "the same words (examples in the prompt, a chat template, an instruction); they count all the same"
+    )
+    return (ReportWarning("prompts_differ", message, {"pairs": pairs, "guards": list(guards)}),)
 
 
 def _names(left: object, right: object, options: AnyOptions) -> tuple[str, str]:

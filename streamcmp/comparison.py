@@ -31,7 +31,8 @@ class LogRequest:
     """What the user said about one side.
 
     `source` is a path, a glob, a folder, a list of those, or a frame. Column names left at None are detected.
-    `on` and `by`, where given, replace the comparison's names on this side, term by term.
+    `on` and `by`, where given, replace the comparison's names on this side, term by term. `metric` names
+    which metric or scorer of a harness's log says what is correct: the first that a file has.
     """
 
     source: Any
@@ -42,6 +43,7 @@ class LogRequest:
     prediction: str | None = None
     label: str | None = None
     score: str | None = None
+    metric: tuple[str, ...] = ()
     on: tuple[str, ...] = ()
     by: tuple[tuple[str, ...], ...] = ()
 
@@ -129,13 +131,14 @@ class Comparison:
 
     def _check_side(self, side: SideName) -> None:
         log = self.log(side)
-        given = [name for name in ("correct", "prediction", "score") if getattr(log, name) is not None]
+        roles = ("correct", "prediction", "score", "metric")
+        given = [name for name in roles if getattr(log, name)]
         if len(given) > 1:
             raise UsageError(
-                f"the {OPTION_OF_SIDE[side]} log: name one of --correct, --prediction and --score, "
+                f"the {OPTION_OF_SIDE[side]} log: name one of --correct, --prediction, --score and --metric, "
                 f"not {' and '.join('--' + name for name in given)}"
             )
-        if self.threshold is not None and given and given != ["score"]:
+        if self.threshold is not None and given and given[0] not in ("score", "metric"):
             raise UsageError(f"--threshold goes with --score, not with --{given[0]}")
         if self.tolerance is not None and given and given != ["prediction"]:
             raise UsageError(f"--tolerance goes with --prediction and --label, not with --{given[0]}")

@@ -48,6 +48,7 @@ class SideOptions(TypedDict, total=False):
     prediction: str | None
     label: str | None
     score: str | None
+    metric: Names | None
     input_format: str | None
     columns: Names | None
 
@@ -61,6 +62,7 @@ class ReadingOptions(TypedDict, total=False):
     prediction: PerSide
     label: PerSide
     score: PerSide
+    metric: Names | None
     truth: Log | None
     tolerance: float | None
     threshold: float | None

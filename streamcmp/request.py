@@ -70,9 +70,18 @@ def _side(side: str, source: Any, options: AnyOptions) -> LogRequest:
         prediction=either("prediction"),
         label=either("label"),
         score=either("score"),
+        metric=names(
+            own.get("metric") or (None if _named_otherwise(own) else options.get("metric")),
+            f"--{side}-metric" if own.get("metric") else "--metric",
+        ),
         on=names(own.get("on"), f"--{side}-on"),
         by=terms(own.get("by"), f"--{side}-by"),
     )
+
+
+def _named_otherwise(own: Mapping[str, Any]) -> bool:
+    """Whether a side says itself where its outcome is: then what is said for both is for the other side."""
+    return any(own.get(option) is not None for option in ("correct", "prediction", "score"))
 
 
 def policies(options: AnyOptions) -> Policies:

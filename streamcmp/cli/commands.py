@@ -27,7 +27,7 @@ from streamcmp.cli.options import (
 from streamcmp.cli.output import check_target, chosen_format, show_plan, show_report
 from streamcmp.cli.stderr import Notes
 
-_SIDE_OPTIONS = ("on", "by", "correct", "prediction", "label", "score", "input_format", "columns")
+_SIDE_OPTIONS = ("on", "by", "correct", "prediction", "label", "score", "metric", "input_format", "columns")
 
 
 @grouped

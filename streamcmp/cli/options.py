@@ -88,6 +88,9 @@ class Logs:
     threshold: Annotated[
         float | None, option("--threshold", "right if the score is at least this", _LOGS)
     ] = None
+    metric: Annotated[
+        Texts, option("--metric", "or: which metric or scorer of a harness's log says it", _LOGS)
+    ] = None
     truth: Annotated[Text, option("--truth", "a third file with the columns id and label", _LOGS)] = None
     id_type: Annotated[IdType | None, choice("--id-type", "compare ids as", IdType, _LOGS, default=False)] = (
         None
@@ -97,7 +100,7 @@ class Logs:
         choice("--label-type", "compare prediction and label as", LabelType, _LOGS, default=False),
     ] = None
     input_format: Annotated[
-        Text, option("--input-format", "parquet, csv, ... where the name does not tell", _LOGS)
+        Text, option("--input-format", "where name and content do not tell; see `streamcmp formats`", _LOGS)
     ] = None
     columns: Annotated[
         Text, option("--columns", "names for the columns of a file without header: a,b,c", _LOGS)
@@ -114,6 +117,8 @@ class Logs:
     right_label: Annotated[Text, _side("right", "label")] = None
     left_score: Annotated[Text, _side("left", "score")] = None
     right_score: Annotated[Text, _side("right", "score")] = None
+    left_metric: Annotated[Texts, _side("left", "metric")] = None
+    right_metric: Annotated[Texts, _side("right", "metric")] = None
     left_input_format: Annotated[Text, _side("left", "input-format")] = None
     right_input_format: Annotated[Text, _side("right", "input-format")] = None
     left_columns: Annotated[Text, _side("left", "columns")] = None

@@ -33,11 +33,20 @@ _STRATEGIES = {
 
 
 @dataclass(frozen=True)
+class Advised:
+    """How many pairs differ in a guard that only warns: its names, and the number."""
+
+    guards: tuple[str, ...]
+    pairs: int
+
+
+@dataclass(frozen=True)
 class Counted:
     """A tally, and up to five ids of each kind that a message may name. Ids are no part of the tally."""
 
     tally: Tally
     examples: Mapping[str, Sequence[str]]
+    advised: Advised
 
 
 def count(
@@ -58,12 +67,14 @@ def count(
     meter = meter or Meter()
     for step in plan(pair, resources):
         accumulator, outcome, examples = Accumulator(pair.rule, pair.codecs), Outcome(meter), Examples()
+        advised = 0
         try:
             for batch in _STRATEGIES[step.strategy](pair, resources, outcome, examples):
                 accumulator.add(batch)
+                advised += batch.advised_pairs
         except lockstep.OutOfStep:
             continue
-        return _conclude(pair, accumulator, outcome, examples)
+        return _conclude(pair, accumulator, outcome, examples, Advised(pair.advisory, advised))
     raise DataError(
         f"--strategy {resources.strategy} cannot pair these logs: they are not in the order it needs, or an "
         "id occurs twice; leave --strategy out"
@@ -75,7 +86,9 @@ def explain(comparison: Comparison, resources: Resources) -> list[Step]:
     return list(plan(open_pair(comparison, memory_budget=resources.memory), resources, look=False))
 
 
-def _conclude(pair: LogPair, accumulator: Accumulator, outcome: Outcome, examples: Examples) -> Counted:
+def _conclude(
+    pair: LogPair, accumulator: Accumulator, outcome: Outcome, examples: Examples, advised: Advised
+) -> Counted:
     for side, unpaired in zip(SIDES, (outcome.a, outcome.b), strict=True):
         if not unpaired.rows:
             paths = ", ".join(pair.inputs[side].paths)
@@ -91,7 +104,7 @@ def _conclude(pair: LogPair, accumulator: Accumulator, outcome: Outcome, example
     if not ledger.a.matched and not pair.positional:
         for side, log in (("a", pair.a), ("b", pair.b)):
             named.setdefault(f"unmatched_{side}", [pair.show_id(value) for value in first_ids(log).to_list()])
-    return Counted(tally, named)
+    return Counted(tally, named, advised)
 
 
 def _ignore(_note: str) -> None:

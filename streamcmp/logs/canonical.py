@@ -16,7 +16,8 @@ from streamcmp.logs.columns import Roles, resolve_roles
 from streamcmp.logs.families import Family, decide_families
 from streamcmp.logs.guards import Guard, guard_notes, resolve_guards
 from streamcmp.logs.ids import IdRule, decide_ids
-from streamcmp.logs.model import LogPair
+from streamcmp.logs.metric import with_metric
+from streamcmp.logs.model import LogPair, Shard
 from streamcmp.logs.reading import Cook, ShardedLog
 from streamcmp.logs.recipe import Recipe
 from streamcmp.logs.slices import FamilyCodec
@@ -38,7 +39,7 @@ def open_pair(comparison: Comparison, *, memory_budget: int | None = None) -> Lo
         DataError: an empty log, or a truth file that cannot be used.
     """
     shards = {side: _shards(comparison, side) for side in SIDES}
-    views = {side: View.of(side, shards[side]) for side in SIDES}
+    views = {side: with_metric(View.of(side, shards[side]), comparison) for side in SIDES}
     wide = is_wide(comparison)
     try:
         plan = _Plan.of(comparison, views, wide=wide)
@@ -58,23 +59,31 @@ def open_pair(comparison: Comparison, *, memory_budget: int | None = None) -> Lo
         id_dtype=plan.ids.dtype if plan.ids is not None and plan.pairs_by_id else pl.String(),
         positional=not plan.pairs_by_id,
         wide=wide,
-        notes=plan.notes(),
+        notes=(*_opening_notes(shards), *plan.notes()),
+        advisory=tuple(guard.name for guard in plan.guards if guard.advisory),
         ids=plan.ids,
         both=Cook(plan.views["a"].parts, {f"{side}.": logs[side].recipe for side in SIDES}) if wide else None,
     )
 
 
-def _shards(comparison: Comparison, side: SideName) -> Sequence[Any]:
+def _shards(comparison: Comparison, side: SideName) -> Sequence[Shard]:
     log = comparison.log(side)
     return open_shards(
         log.source, option=f"--{OPTION_OF_SIDE[side]}", input_format=log.input_format, columns=log.columns
     )
 
 
+def _opening_notes(shards: Mapping[SideName, Sequence[Shard]]) -> Iterator[str]:
+    for side in SIDES:
+        for shard in shards[side]:
+            for note in getattr(shard, "notes", ()):
+                yield f"{OPTION_OF_SIDE[side]}: {note}"
+
+
 def is_wide(comparison: Comparison) -> bool:
     """Whether both requests read one source and differ in which columns hold the outcome."""
     a, b = comparison.a, comparison.b
-    outcomes = [(log.correct, log.prediction, log.label, log.score) for log in (a, b)]
+    outcomes = [(log.correct, log.prediction, log.label, log.score, log.metric) for log in (a, b)]
     return _same_source(a.source, b.source) and outcomes[0] != outcomes[1] and not (a.on or b.on)
 
 
@@ -192,7 +201,7 @@ class _Plan:
             outcome={side: self.roles[side].outcome.describe() for side in SIDES},
             where=self.comparison.where,
             by=self.comparison.by,
-            guards=tuple(guard.name for guard in self.guards),
+            guards=tuple(guard.name for guard in self.guards if not guard.advisory),
             missing="wrong" if policies.missing == "wrong" else "exclude",
             mismatch="ignore" if policies.mismatch == "ignore" else "exclude",
         )

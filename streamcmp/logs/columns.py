@@ -7,7 +7,7 @@ because a guess would be a wrong number half of the time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streamcmp.comparison import OPTION_OF_SIDE, SIDES, Comparison, SideName
 from streamcmp.errors import AmbiguousColumn, NoColumn, UsageError
@@ -59,6 +59,9 @@ def names_of(ranks: Ranks) -> list[str]:
 def resolve_ids(comparison: Comparison, views: Mapping[SideName, View]) -> dict[SideName, tuple[str, ...]]:
     """The id columns of each side. Detection prefers the first well-known name that both logs carry."""
     asked = {side: comparison.log(side).on or comparison.on for side in SIDES}
+    known = _known_ids(views)
+    if known and not any(asked.values()):
+        return dict.fromkeys(SIDES, known)
     detected: dict[SideName, tuple[str, ...]] = {}
     shared = [
         rank for rank in ID_RANKS
@@ -82,6 +85,14 @@ def resolve_ids(comparison: Comparison, views: Mapping[SideName, View]) -> dict[
             "the right; name as many columns on both sides"
         )
     return detected
+
+
+def _known_ids(views: Mapping[SideName, View]) -> tuple[str, ...]:
+    """The key that a harness's logs are known to have, as far as both logs have it."""
+    profile = views["a"].profile or views["b"].profile
+    if profile is None:
+        return ()
+    return tuple(name for name in profile.ids if all(view.has(name) for view in views.values()))
 
 
 class OutcomeResolver:
@@ -124,6 +135,10 @@ class OutcomeResolver:
                 "--truth brings labels to compare predictions with; "
                 "it does not go with --correct, --score or --threshold"
             )
+        if self.view.metric is not None:
+            profile = self.view.profile
+            spec = self.score(self.view.metric)
+            return replace(spec, grades=profile is not None and profile.grades)
         if request.correct is not None:
             return OutcomeSpec("correct", self.view.require(request.correct, "--correct"))
         if request.score is not None or comparison.threshold is not None:
@@ -186,7 +201,8 @@ def resolve_roles(
         request = comparison.log(side)
         notes = []
         if names[side] and not (request.on or comparison.on):
-            notes.append(f"{OPTION_OF_SIDE[side]}: ids are in column {names[side][0]!r}")
+            columns = ", ".join(map(repr, names[side]))
+            notes.append(f"{OPTION_OF_SIDE[side]}: ids are in column{'s' * (len(names[side]) > 1)} {columns}")
         named = {request.correct, request.prediction, request.score, request.label}
         if {outcome.value, outcome.label} - named - {None}:
             notes.append(f"{OPTION_OF_SIDE[side]}: an example is {outcome.in_words()}")

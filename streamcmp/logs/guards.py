@@ -44,6 +44,7 @@ class Guard:
     name: str
     columns: Mapping[SideName, str]
     automatic: bool = False
+    advisory: bool = False  # a difference only warns
     kind: Kind = "text"
     dtype: pl.DataType | None = None  # the common type, where one is needed
 
@@ -87,18 +88,37 @@ def _hash_number(column: Column) -> pl.Expr:
 def resolve_guards(
     comparison: Comparison, views: Mapping[SideName, View], roles: Mapping[SideName, Roles], *, wide: bool
 ) -> list[Guard]:
-    """The guards asked for, and the label where both logs carry one. Their kinds are made to agree."""
+    """The guards asked for, those of the harness, and the label that both logs carry; advisory ones last.
+
+    Their kinds are made to agree.
+    """
     found = []
     for name in dict.fromkeys(comparison.guards):
         for side in SIDES:
             views[side].require(name, "--guard")
         found.append(Guard(name, dict.fromkeys(SIDES, name)))
-    label = None if comparison.truth is not None else _label(comparison, views, roles)
+    found += _of_harness(views, [guard.name for guard in found], wide=wide)
+    # A harness's hash of the target guards the label already.
+    hashed = any(guard.automatic and not guard.advisory for guard in found)
+    label = None if comparison.truth is not None or hashed else _label(comparison, views, roles)
     # A wide log may hold one label for both models: there is nothing to compare.
     idle = label is not None and wide and label.columns["a"] == label.columns["b"]
     if label is not None and not idle and all(label.columns != guard.columns for guard in found):
         found.append(label)
+    found.sort(key=lambda guard: guard.advisory)
     return [agree(guard, views, comparison.label_type) for guard in found]
+
+
+def _of_harness(views: Mapping[SideName, View], asked: Sequence[str], *, wide: bool) -> list[Guard]:
+    """The guards that a harness's logs are known to have, as far as both logs have them."""
+    profile = views["a"].profile or views["b"].profile
+    if profile is None or wide:
+        return []
+    return [
+        Guard(name, dict.fromkeys(SIDES, name), automatic=True, advisory=name in profile.advisory)
+        for name in (*profile.guards, *profile.advisory)
+        if name not in asked and all(view.has(name) for view in views.values())
+    ]
 
 
 def _label(
@@ -177,9 +197,10 @@ def conflict(guard: Guard, seen: Seen) -> TypeConflict:
 
 def guard_notes(guards: Sequence[Guard]) -> list[str]:
     """What the user should know about guards nobody asked for."""
-    return [
-        f"the label ({' / '.join(dict.fromkeys(guard.columns[side] for side in SIDES))}) is in both logs: "
-        "rows whose labels differ are a guard mismatch"
-        for guard in guards
-        if guard.automatic
-    ]
+    automatic = [guard for guard in guards if guard.automatic and not guard.advisory]
+    if not automatic:
+        return []
+    names = [" / ".join(dict.fromkeys(guard.columns[side] for side in SIDES)) for guard in automatic]
+    if len(names) == 1:
+        return [f"the label ({names[0]}) is in both logs: rows whose labels differ are a guard mismatch"]
+    return [f"both logs have {' and '.join(names)}: rows in which these differ are a guard mismatch"]

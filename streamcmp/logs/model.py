@@ -142,6 +142,7 @@ class LogPair(ABC):
     positional: bool  # pairs are made by position; batches may lack ID
     wide: bool  # one source holds both outcomes
     notes: tuple[str, ...]  # what was detected, one sentence each, for stderr
+    advisory: tuple[str, ...]  # of `guards`, those at the end that only warn
 
     @abstractmethod
     def together(self, chunk_rows: int) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:

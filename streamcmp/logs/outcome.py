@@ -13,7 +13,7 @@ import polars as pl
 
 from streamcmp.comparison import LabelType
 from streamcmp.errors import UnusableType
-from streamcmp.logs.equality import Read, equal, unparsed, verdict, within
+from streamcmp.logs.equality import Read, equal, is_nan, unparsed, verdict, within
 from streamcmp.logs.model import MISSING
 from streamcmp.logs.values import (
     NUMBERS,
@@ -27,6 +27,11 @@ from streamcmp.logs.values import (
 
 TRUE_WORDS = ("true", "yes", "correct", "c", "1", "1.0")
 FALSE_WORDS = ("false", "no", "incorrect", "i", "0", "0.0")
+GRADES = {**dict.fromkeys(TRUE_WORDS, 1.0), **dict.fromkeys(FALSE_WORDS, 0.0), "n": 0.0, "p": 0.5}
+NO_GRADE = (
+    "that is neither correct (C) nor wrong (I, N); to cut partial credit (P is 0.5) and scores "
+    "between 0 and 1 say where with --threshold"
+)
 NEITHER = (
     "that is neither correct nor wrong (true/false, yes/no, correct/incorrect, C/I or 1/0); "
     "for scores between 0 and 1 name the column with --score and say where to cut with --threshold"
@@ -47,6 +52,7 @@ class OutcomeSpec:
     threshold: float | None = None
     label_type: LabelType | None = None
     truth: bool = False
+    grades: bool = False  # texts are grades: C correct, I and N wrong, P half
 
     def describe(self) -> dict[str, Any]:
         """What a tally's rule records."""
@@ -57,6 +63,7 @@ class OutcomeSpec:
             "threshold": self.threshold,
             "label_type": self.label_type,
             "truth": self.truth or None,
+            "grades": self.grades or None,
         }
         kept = {name: value for name, value in optional.items() if value is not None}
         return {"kind": self.kind, role: self.value, **kept}
@@ -86,6 +93,8 @@ class OutcomeSpec:
         if value.kind == "null":
             return everywhere(value, MISSING, pl.UInt8()), []
         _refuse_nested(value, where)
+        if self.grades and value.kind in {"text", "bool"}:
+            return _graded(value, self.threshold)
         if self.threshold is not None:
             return _above(value, self.threshold, where)
         return _flag(value, where)
@@ -111,6 +120,21 @@ def _flag(column: Column, where: str) -> Read:
             advice="a boolean, 0/1 or a word such as true/false is needed",
         )
     return verdict(absent, one), [Check(~absent & ~one & ~zero, (column.name,), NEITHER)]
+
+
+def _graded(column: Column, threshold: float | None) -> Read:
+    """A harness's grade, or a word or number as text, as a number between 0 and 1; cut there or 0 and 1."""
+    text = column.expr.cast(pl.String).str.strip_chars()
+    known = text.str.to_lowercase().replace_strict(GRADES, default=None, return_dtype=pl.Float64)
+    number = pl.coalesce(known, text.cast(pl.Float64, strict=False))
+    absent = text.is_null() | is_nan(number)
+    if threshold is None:
+        bad = ~absent & ~number.is_in([0.0, 1.0]).fill_null(value=False)
+        return verdict(absent, number == 1), [Check(bad, (column.name,), NO_GRADE)]
+    bad = ~absent & number.is_null()
+    return verdict(absent, number >= threshold), [
+        Check(bad, (column.name,), "that is no grade and no number")
+    ]
 
 
 def _above(column: Column, threshold: float, where: str) -> Read:

@@ -11,7 +11,7 @@ from typing import Any
 from streamcmp.errors import DataError, UsageError
 from streamcmp.logs import formats
 from streamcmp.logs.files import Found, find
-from streamcmp.logs.formats.base import Format, LazyShard, WithConstants
+from streamcmp.logs.formats.base import BaseShard, Format, LazyShard, WithConstants
 from streamcmp.logs.formats.frame import open_frame
 from streamcmp.logs.model import Inputs, Shard
 
@@ -38,12 +38,13 @@ def open_shards(
     if not sources:
         raise UsageError(f"{option}: an empty list names no log")
     parts: list[tuple[Found, Format] | Shard] = []
+    notes: list[str] = []
     for each in sources:
         if isinstance(each, str) and _URI.match(each):
             parts.append(_remote(each, option, forced))
         elif isinstance(each, (str, os.PathLike)):
             found = _data_files(each, option, forced)
-            parts += [(file, _format_of(file, option, forced)) for file in found]
+            parts += _without_papers([(file, _format_of(file, option, forced)) for file in found], notes)
         else:
             label = "frame" if len(sources) == 1 else f"frame {len(parts) + 1}"
             parts.append(open_frame(each, label, option))
@@ -53,7 +54,30 @@ def open_shards(
     if columns and not (files and files[0][1].headerless):
         what = files[0][1].name if files else "a frame"
         raise UsageError(f"{option}: --columns names the columns of csv, tsv or lines, not of {what}")
-    return [_open(*part, columns) if isinstance(part, tuple) else part for part in parts]
+    opened = [_open(*part, columns) if isinstance(part, tuple) else part for part in parts]
+    choose = files[0][1].choose if files else None
+    if choose is not None:
+        opened, more = choose(opened, option)
+        notes += more
+    if notes and isinstance(opened[0], BaseShard):
+        opened[0].notes = tuple(notes)
+    return opened
+
+
+def _without_papers(files: list[tuple[Found, Format]], notes: list[str]) -> list[tuple[Found, Format]]:
+    """The files without those that a harness left beside its logs: summaries, settings."""
+    if not any(_is_harness(chosen) for _, chosen in files):
+        return files
+    beside = [found for found, chosen in files if found.searched and not _is_harness(chosen)]
+    if beside:
+        kinds = sorted({chosen.name for _, chosen in files if _is_harness(chosen)})
+        names = ", ".join(found.path.name for found in beside[:3]) + (", ..." if len(beside) > 3 else "")
+        notes.append(f"passed over what is no log of {' or '.join(kinds)}: {names}")
+    return [(found, chosen) for found, chosen in files if found not in beside]
+
+
+def _is_harness(chosen: Format) -> bool:
+    return chosen.refines is not None or chosen.choose is not None
 
 
 def inputs(shards: Sequence[Shard]) -> Inputs:
@@ -106,6 +130,8 @@ def _format_of(found: Found, option: str, forced: Format | None) -> Format:
     except OSError as error:
         raise DataError(f"{found.path}: cannot be opened: {error.strerror}") from error
     chosen = forced or formats.by_content(head) or formats.by_ending(found.path.name)
+    if chosen is not None and forced is None:
+        chosen = formats.refined(found.path, chosen)
     if chosen is None:
         raise UsageError(f"{option}: the format of {found.path} is not known by its ending. {_choices()}")
     return chosen

@@ -11,7 +11,9 @@ import polars as pl
 
 from streamcmp.comparison import OPTION_OF_SIDE, SideName
 from streamcmp.errors import EmptyLog, ShardLacksColumn, UnknownColumn
+from streamcmp.logs.formats.base import profile_of
 from streamcmp.logs.model import Shard
+from streamcmp.logs.profile import Profile
 from streamcmp.logs.values import Column, Kind
 
 
@@ -37,6 +39,7 @@ class View:
     label: str
     parts: tuple[Part, ...]
     complete: bool = False
+    metric: str | None = None  # the column of a harness's log that says what is correct; see metric.py
 
     @classmethod
     def of(cls, side: SideName, shards: Sequence[Shard], name: str | None = None) -> View:
@@ -56,6 +59,16 @@ class View:
         if not parts:
             raise EmptyLog(label)
         return cls(side, label, tuple(parts))
+
+    @property
+    def profile(self) -> Profile | None:
+        """What its harness's logs are known to mean; None unless all files are of one harness."""
+        profiles = [profile_of(part.shard) for part in self.parts]
+        first = profiles[0]
+        same = all(
+            each is not None and first is not None and each.harness == first.harness for each in profiles
+        )
+        return first if same else None
 
     def completed(self) -> View:
         """The same with schemas that have seen every row."""

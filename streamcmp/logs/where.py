@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -16,6 +17,10 @@ from streamcmp.logs.view import View, refuse_unknown
 MANY_ROWS = (
     '"Agg"', '"Over"', '"Rank"', '"Len"', '"Shift"', '"SubPlan"', '"Quantile"', '"Correlation"', '"Explode"',
 )  # fmt: skip
+# A text or a quoted name, left alone; or a dotted name, as of a field: `metadata.task`.
+_DOTTED = re.compile(
+    r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`)|\b([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)\b(?!\s*\()"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,7 @@ class Where:
 
     def excluded(self, columns: Mapping[str, pl.DataType], *, where: str, untyped: bool) -> pl.Expr:
         """Whether a row is filtered out: the condition is false or null. An empty frame tries the types."""
-        condition = pl.sql_expr(self.text)
+        condition = pl.sql_expr(quoted(self.text))
         empty = pl.DataFrame(schema={name: columns[name] for name in self.roots})
         try:
             dtype = empty.select(condition).to_series().dtype
@@ -43,10 +48,15 @@ class Where:
         return condition.not_().fill_null(value=True)
 
 
+def quoted(text: str) -> str:
+    """The condition with dotted names in quotes: SQL would take them for columns of a table."""
+    return _DOTTED.sub(lambda match: match[1] or f'"{match[2]}"', text)
+
+
 def parse_where(text: str) -> tuple[str, ...]:
     """The columns a condition names. Raises UsageError for what is no condition on single rows."""
     try:
-        expr = pl.sql_expr(text)
+        expr = pl.sql_expr(quoted(text))
         roots = tuple(dict.fromkeys(expr.meta.root_names()))
         tree = expr.meta.serialize(format="json")
     except PolarsError as error:

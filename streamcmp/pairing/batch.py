@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
@@ -32,6 +34,7 @@ class PairBatch:
     slices: per family the slice code (uint32) of a, or of b where a does not carry it.
     differs: per family whether both sides carry it and disagree (bool), or None where only one carries it.
     mismatch: whether any guard differs (bool), or None where there are no guards.
+    advised: whether any guard that only warns differs (bool), or None where there are none.
     weights: how many pairs each entry stands for (int64), or None where each is one pair.
     """
 
@@ -40,10 +43,20 @@ class PairBatch:
     slices: tuple[npt.NDArray[np.uint32], ...] = ()
     differs: tuple[npt.NDArray[np.bool_] | None, ...] = ()
     mismatch: npt.NDArray[np.bool_] | None = None
+    advised: npt.NDArray[np.bool_] | None = None
     weights: npt.NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.outcome_a)
+
+    @property
+    def advised_pairs(self) -> int:
+        """How many pairs differ in a guard that only warns."""
+        if self.advised is None:
+            return 0
+        return int(
+            np.count_nonzero(self.advised) if self.weights is None else self.weights[self.advised].sum()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +66,7 @@ class Side:
     outcome: npt.NDArray[np.uint8]
     guards: Sequence[npt.NDArray[np.uint32]]
     families: Sequence[npt.NDArray[np.uint32] | None]  # None where this side does not carry the family
+    advisory: int = 0  # so many guards, the last ones, only warn
 
     @classmethod
     def of(cls, frame: pl.DataFrame, pair: LogPair) -> Side:
@@ -64,6 +78,7 @@ class Side:
                 frame[name].to_numpy() if (name := family_column(index)) in frame.columns else None
                 for index in range(len(pair.codecs))
             ],
+            len(pair.advisory),
         )
 
     def take(self, rows: npt.NDArray[np.int64]) -> Side:
@@ -72,6 +87,7 @@ class Side:
             self.outcome[rows],
             [guard[rows] for guard in self.guards],
             [None if family is None else family[rows] for family in self.families],
+            self.advisory,
         )
 
 
@@ -83,11 +99,11 @@ def make_pairs(a: Side, b: Side) -> PairBatch:
         assert chosen is not None, "a family is carried by at least one side"
         slices.append(chosen)
         differs.append(None if left is None or right is None else left != right)
-    mismatch = None
-    for left_guard, right_guard in zip(a.guards, b.guards, strict=True):
-        unequal = left_guard != right_guard
-        mismatch = unequal if mismatch is None else mismatch | unequal
-    return PairBatch(a.outcome, b.outcome, tuple(slices), tuple(differs), mismatch)
+    unequal = [left_guard != right_guard for left_guard, right_guard in zip(a.guards, b.guards, strict=True)]
+    strict = len(unequal) - a.advisory
+    mismatch = reduce(or_, unequal[:strict]) if unequal[:strict] else None
+    advised = reduce(or_, unequal[strict:]) if unequal[strict:] else None
+    return PairBatch(a.outcome, b.outcome, tuple(slices), tuple(differs), mismatch, advised)
 
 
 @dataclass

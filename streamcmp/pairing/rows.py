@@ -48,6 +48,7 @@ class RowLayout:
         self.filters = pair.a.filters or pair.b.filters
         self._carried: dict[SideName, tuple[bool, ...]] = {"a": pair.a.families, "b": pair.b.families}
         self._guards = [guard_column(index) for index in range(len(pair.guards))]
+        self._advisory = len(pair.advisory)
         self._families = [family_column(index) for index in range(len(pair.codecs))]
         words = [*([_CHECK] if self.checked else []), *self._guards, *self._families[1:], _TAG]
         self._place = {word: index for index, word in enumerate(words)}
@@ -120,6 +121,7 @@ class RowLayout:
             (tag & _OUTCOME).astype(np.uint8),
             [self.word(name, gathered) for name in self._guards],
             [code if carried else None for code, carried in zip(codes, self._carried[side], strict=True)],
+            self._advisory,
         )
 
 

@@ -20,7 +20,8 @@ def test_plain_and_compressed(tmp_path: Path, ending: str, kind: str) -> None:
     rows = '{"id":1,"ok":true,"note":"x"}\n{"id":2,"ok":null}\n{"id":3,"more":{"deep":[1]}}\n'
     shard = open_one(write(tmp_path / f"log.{kind}{ending}", rows))
     assert shard.schema() == {
-        "id": pl.Int64, "ok": pl.Boolean, "note": pl.String, "more": pl.Struct([])
+        "id": pl.Int64, "ok": pl.Boolean, "note": pl.String, "more": pl.Struct([]),
+        "more.deep": pl.List(pl.Null()),
     }  # fmt: skip
     assert not shard.untyped
     assert read(shard, "ok", "absent", "id") == [(True, None, 1), (None, None, 2), (None, None, 3)]

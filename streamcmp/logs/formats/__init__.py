@@ -9,16 +9,21 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.metadata import entry_points
+from pathlib import Path
 
 from streamcmp.errors import UsageError
-from streamcmp.logs.formats import csv, ipc, lines, ndjson, parquet
+from streamcmp.logs.formats import csv, ipc, lines, lm_eval, ndjson, parquet
 from streamcmp.logs.formats.base import Format
 from streamcmp.logs.formats.text import COMPRESSED_ENDINGS
 
 ENTRY_POINTS = "streamcmp.formats"
+# Formats that refine others come after them: an ending says the general one.
 BUILT_IN: dict[str, Format] = {
-    each.name: each for each in (parquet.FORMAT, ipc.FORMAT, csv.CSV, csv.TSV, ndjson.FORMAT, lines.FORMAT)
-}
+    each.name: each
+    for each in (
+        parquet.FORMAT, ipc.FORMAT, csv.CSV, csv.TSV, ndjson.FORMAT, lines.FORMAT, lm_eval.FORMAT,
+    )
+}  # fmt: skip
 
 
 @cache
@@ -58,3 +63,9 @@ def by_ending(name: str) -> Format | None:
 def by_content(head: bytes) -> Format | None:
     """The format whose signature a file begins with, or None."""
     return next((each for each in BUILT_IN.values() if each.sniff(head)), None)
+
+
+def refined(path: Path, found: Format) -> Format:
+    """The format within `found` that the file's content is of; `found` itself if there is none."""
+    within = (each for each in BUILT_IN.values() if each.refines == found.name)
+    return next((each for each in within if each.detect(path)), found)

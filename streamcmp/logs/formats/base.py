@@ -12,6 +12,8 @@ from polars.exceptions import PolarsError
 from polars.selectors import Selector, by_name
 
 from streamcmp.logs.model import Shard
+from streamcmp.logs.nested import expanded
+from streamcmp.logs.profile import Profile
 from streamcmp.logs.stream import stream, unreadable
 
 
@@ -23,6 +25,10 @@ class Format:
     without reading rows, and raises DataError naming the file. `sniff` tells from the first 8 bytes whether a
     file surely is of this format; it outranks the ending (asked of built-in formats only). `scan` reads an
     object store's URI, where the format can.
+
+    A format within another `refines` it: a file that opens as the other's is of this one if `detect` says so.
+    Its shards carry a `profile`. `choose` takes all files of a log, opened, and what messages call the log;
+    it returns those that count and notes on the others.
     """
 
     name: str
@@ -32,6 +38,10 @@ class Format:
     text: bool = False  # may be compressed as a whole: .csv.gz
     headerless: bool = False
     scan: Callable[[str], pl.LazyFrame] | None = None
+    about: str = ""  # for the list of formats
+    refines: str | None = None
+    detect: Callable[[Path], bool] = lambda path: False  # noqa: ARG005 - needs no look
+    choose: Callable[[Sequence[Shard], str], tuple[list[Shard], list[str]]] | None = None
 
 
 class BaseShard(ABC):
@@ -41,6 +51,12 @@ class BaseShard(ABC):
     size: int | None = None
     rows: int | None = None
     untyped: bool = False
+    notes: tuple[str, ...] = ()  # what was decided when the log was opened; on its first shard
+
+    @property
+    def profile(self) -> Profile | None:
+        """What the harness that wrote the log is known to mean; None for a plain table."""
+        return None
 
     @abstractmethod
     def schema(self, *, complete: bool = False) -> Mapping[str, pl.DataType]:
@@ -88,6 +104,10 @@ class LazyShard(BaseShard):
             self._schema = dict(frame.collect_schema())
         except (PolarsError, OSError) as error:
             raise unreadable(label, error) from error
+        inside = expanded(self._schema)
+        if inside:
+            self._frame = frame.with_columns(expr for _, expr in inside.values())
+            self._schema |= {name: dtype for name, (dtype, _) in inside.items()}
 
     def schema(self, *, complete: bool = False) -> Mapping[str, pl.DataType]:  # noqa: ARG002 - metadata is complete
         """Columns and types, from metadata."""
@@ -115,6 +135,12 @@ class LazyShard(BaseShard):
             return None
         found = self._frame.select(exactly([column])).slice(row, 1).collect()
         return found.item() if found.height else None
+
+
+def profile_of(shard: Shard) -> Profile | None:
+    """A shard's profile; shards of other packages need not have the attribute."""
+    profile: Profile | None = getattr(shard, "profile", None)
+    return profile
 
 
 def exactly(columns: Sequence[str]) -> Selector:
@@ -145,6 +171,11 @@ class WithConstants(BaseShard):
         self._shard = shard
         self._constants = constants
 
+    @property
+    def profile(self) -> Profile | None:
+        """The file's."""
+        return profile_of(self._shard)
+
     def _literals(self) -> list[pl.Expr]:
         return [pl.lit(value, dtype=pl.String).alias(key) for key, value in self._constants.items()]
 
@@ -169,3 +200,33 @@ class WithConstants(BaseShard):
     def value(self, column: str, row: int) -> object:
         """The constant, or the file's value."""
         return self._constants[column] if column in self._constants else self._shard.value(column, row)
+
+
+class WithAlias(BaseShard):
+    """A shard one of whose columns has a second name."""
+
+    def __init__(self, shard: Shard, alias: str, column: str) -> None:
+        self.label = shard.label
+        self.size = shard.size
+        self.rows = shard.rows
+        self.untyped = shard.untyped
+        self._shard = shard
+        self._alias = alias
+        self._column = column
+
+    @property
+    def profile(self) -> Profile | None:
+        """The file's."""
+        return profile_of(self._shard)
+
+    def schema(self, *, complete: bool = False) -> Mapping[str, pl.DataType]:
+        """The file's columns, and the alias."""
+        found = self._shard.schema(complete=complete)
+        return {**found, self._alias: found.get(self._column, pl.Null())}
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """The named columns in batches; see `Shard`."""
+        inner = [self._column if name == self._alias else name for name in columns]
+        for batch in self._shard.batches(inner):
+            alias = batch[self._column].alias(self._alias) if self._alias in columns else None
+            yield conform(batch if alias is None else batch.with_columns(alias), columns)

@@ -276,7 +276,19 @@ def _open(path: Path, columns: tuple[str, ...], delimiter: str) -> CsvShard:
     return CsvShard(path, delimiter, columns)
 
 
-CSV = Format(name="csv", endings=(".csv",), open=partial(_open, delimiter=","), text=True, headerless=True)
+CSV = Format(
+    name="csv",
+    about="comma-separated values, with a header or --columns",
+    endings=(".csv",),
+    open=partial(_open, delimiter=","),
+    text=True,
+    headerless=True,
+)
 TSV = Format(
-    name="tsv", endings=(".tsv", ".tab"), open=partial(_open, delimiter="\t"), text=True, headerless=True
+    name="tsv",
+    about="tab-separated values, likewise",
+    endings=(".tsv", ".tab"),
+    open=partial(_open, delimiter="\t"),
+    text=True,
+    headerless=True,
 )

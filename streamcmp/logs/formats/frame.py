@@ -11,6 +11,7 @@ from polars.exceptions import PolarsError
 from streamcmp import interrupt
 from streamcmp.errors import DataError, UsageError
 from streamcmp.logs.formats.base import BaseShard, LazyShard, conform
+from streamcmp.logs.nested import expanded
 from streamcmp.logs.stream import CHUNK_ROWS
 
 
@@ -20,7 +21,7 @@ class FrameShard(BaseShard):
     def __init__(self, label: str, frame: pl.DataFrame) -> None:
         self.label = label
         self.rows = frame.height
-        self._frame = frame
+        self._frame = frame.with_columns(expr for _, expr in expanded(frame.schema).values())
 
     def schema(self, *, complete: bool = False) -> Mapping[str, pl.DataType]:  # noqa: ARG002 - a frame is complete
         """Columns and types."""

@@ -94,6 +94,7 @@ def open_ipc(path: Path, columns: tuple[str, ...] = ()) -> Shard:  # noqa: ARG00
 
 FORMAT = Format(
     name="ipc",
+    about="Arrow IPC: file, stream, Feather",
     endings=(".arrow", ".feather", ".ipc", ".arrows"),
     open=open_ipc,
     scan=scan,

@@ -3,51 +3,29 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
-from functools import cached_property
-from operator import attrgetter
 from typing import Any
 
 from streamcmp.errors import DataError
+from streamcmp.logs.formats.json_fields import Fields
 from streamcmp.logs.formats.text import shorten
 
-# What JSON must escape.
-_ESCAPED = re.compile(r'[\\"\x00-\x1f]')
 # Builds the error for a line of a block, counted from 0, and what is wrong with it.
 Bad = Callable[[int, str], DataError]
 
 
 class LineReader:
-    """Decodes the named keys of every object, or, with None, whole objects as dicts."""
+    """Decodes the named fields of every object, or, with None, whole objects as dicts."""
 
     def __init__(self, names: Sequence[str] | None) -> None:
-        self._names = names
-
-    @cached_property
-    def _attributes(self) -> dict[str, str] | None:
-        """Key -> attribute of the decoded object; None where objects are dicts."""
-        if self._names is None or any(_ESCAPED.search(name) for name in self._names):
-            return None  # msgspec cannot rename a field to such a name
-        return {name: f"f{index}" for index, name in enumerate(self._names)}
-
-    @cached_property
-    def _decoder(self) -> Any:
-        import msgspec
-
-        if self._attributes is None:
-            return msgspec.json.Decoder(dict[str, Any])
-        fields = [(attribute, Any, None) for attribute in self._attributes.values()]
-        # gc=False: the collector need not visit rows, which hold no cycles.
-        row = msgspec.defstruct("Row", fields, rename={a: n for n, a in self._attributes.items()}, gc=False)
-        return msgspec.json.Decoder(row)
+        self._fields = Fields(names)
 
     def rows(self, block: bytes, bad: Bad) -> list[Any]:
         """One decoded object per line that is not blank; raises what `bad` builds for the first bad line."""
         import msgspec
 
         try:
-            rows: list[Any] = self._decoder.decode_lines(block)
+            rows: list[Any] = self._fields.decoder.decode_lines(block)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return self._one_by_one(block, bad)
         # The decoder takes any sequence of objects, also two on one line or one on two.
@@ -57,44 +35,42 @@ class LineReader:
         return rows
 
     def _one_by_one(self, block: bytes, bad: Bad) -> list[Any]:
-        import msgspec
-
-        rows = []
-        for number, line in enumerate(block.split(b"\n")):
-            if not line.strip():
-                continue
-            try:
-                rows.append(self._decoder.decode(line))
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                rows.append(self._leniently(line, number, bad))
-        return rows
-
-    def _leniently(self, line: bytes, number: int, bad: Bad) -> Any:
-        """A line by Python's own parser: it takes NaN, Infinity, and bad text in columns nobody needs."""
-        text = line.decode(errors="surrogateescape")
-        try:
-            found = json.loads(text)
-        except RecursionError as error:
-            raise bad(number, "is nested too deeply to read") from error
-        except json.JSONDecodeError as error:
-            what = f"is not one JSON object: {shorten(text)} ({error.msg}, column {error.colno})"
-            raise bad(number, what) from error
-        except ValueError as error:
-            raise bad(number, "holds an integer of thousands of digits") from error
-        if not isinstance(found, dict):
-            raise bad(number, f"holds {kind(found)} instead of an object: {shorten(text.strip())}")
-        if self._attributes is None:
-            return found
-        row = self._decoder.decode(b"{}")
-        for name, attribute in self._attributes.items():
-            setattr(row, attribute, found.get(name))
-        return row
+        return [
+            decode_one(self._fields, line, lambda what, number=number: bad(number, what))  # type: ignore[misc]
+            for number, line in enumerate(block.split(b"\n"))
+            if line.strip()
+        ]
 
     def values(self, rows: list[Any], name: str) -> list[Any]:
-        """The values of one key."""
-        if self._attributes is None:
-            return [row.get(name) for row in rows]
-        return list(map(attrgetter(self._attributes[name]), rows))
+        """The values of one field."""
+        return self._fields.values(rows, name)
+
+
+def decode_one(fields: Fields, line: bytes, bad: Callable[[str], DataError]) -> Any:
+    """One object from its text; raises what `bad` builds if it is none."""
+    import msgspec
+
+    try:
+        return fields.decoder.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return fields.of(_leniently(line, bad))
+
+
+def _leniently(line: bytes, bad: Callable[[str], DataError]) -> dict[str, Any]:
+    """An object by Python's own parser: it takes NaN, Infinity, and bad text in columns nobody needs."""
+    text = line.decode(errors="surrogateescape")
+    try:
+        found = json.loads(text)
+    except RecursionError as error:
+        raise bad("is nested too deeply to read") from error
+    except json.JSONDecodeError as error:
+        what = f"is not one JSON object: {shorten(text)} ({error.msg}, column {error.colno})"
+        raise bad(what) from error
+    except ValueError as error:
+        raise bad("holds an integer of thousands of digits") from error
+    if not isinstance(found, dict):
+        raise bad(f"holds {kind(found)} instead of an object: {shorten(text.strip())}")
+    return found
 
 
 def line_of_row(block: bytes, row: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import polars as pl
@@ -11,14 +11,35 @@ import polars as pl
 from streamcmp.errors import DataError
 from streamcmp.logs.formats.json_lines import kind
 from streamcmp.logs.formats.text import shorten
+from streamcmp.logs.nested import DEEPEST
 
 _INT64 = range(-(2**63), 2**63)
 _INT128 = range(-(2**127), 2**127)
 _EXACT_IN_FLOAT = 2**53
 _NONE = type(None)
 
+# Beyond so many names objects are not looked into: their keys are data, not names of fields.
+_MOST_NAMES = 5000
+
 # Builds the error for a row of the block, counted from 0, and what is wrong with it.
 At = Callable[[int, str], DataError]
+
+
+def learn(schema: dict[str, pl.DataType], rows: Sequence[dict[str, Any]]) -> None:
+    """Add what these rows show to a schema: every key, and every field of objects under its dotted name."""
+    for key in dict.fromkeys(chain.from_iterable(rows)):
+        schema[key] = dtype_of([row.get(key) for row in rows], schema.get(key))
+    todo = [(key, [row.get(key) for row in rows], 0) for key in dict.fromkeys(chain.from_iterable(rows))]
+    while todo:
+        above, values, depth = todo.pop(0)
+        objects = [value for value in values if isinstance(value, dict)]
+        if not objects or depth == DEEPEST or len(schema) > _MOST_NAMES:
+            continue
+        for key in dict.fromkeys(chain.from_iterable(objects)):
+            below, found = f"{above}.{key}", [each.get(key) for each in objects]
+            if not any(below in row for row in rows):
+                schema[below] = dtype_of(found, schema.get(below))
+            todo.append((below, found, depth + 1))
 
 
 def dtype_of(values: list[Any], before: pl.DataType | None) -> pl.DataType:

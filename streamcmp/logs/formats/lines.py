@@ -59,4 +59,11 @@ def open_lines(path: Path, columns: tuple[str, ...] = ()) -> LinesShard:
     return LinesShard(path, columns[0] if columns else "text")
 
 
-FORMAT = Format(name="lines", endings=(), open=open_lines, text=True, headerless=True)
+FORMAT = Format(
+    name="lines",
+    about="text without a header: one value a line",
+    endings=(),
+    open=open_lines,
+    text=True,
+    headerless=True,
+)

@@ -1,6 +1,6 @@
 """NDJSON (JSON Lines), plain or compressed: one object a line.
 
-msgspec decodes blocks of lines, only the keys needed, as fast as Polars does (measured), and keeps each
+msgspec decodes blocks of lines, only the fields needed, as fast as Polars does (measured), and keeps each
 value's own type: no schema is guessed from the first rows, so a key first seen late is not lost. Of a key
 that stands twice in one object the last value counts. Blank lines are no rows, but count in line numbers. NaN
 and Infinity are accepted.
@@ -9,16 +9,17 @@ and Infinity are accepted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from streamcmp import interrupt
 from streamcmp.errors import DataError
 from streamcmp.logs.formats.base import BaseShard, Format, conform
-from streamcmp.logs.formats.json_lines import Bad, LineReader, line_of_row
-from streamcmp.logs.formats.json_values import columns_of, dtype_of
+from streamcmp.logs.formats.json_fields import Fields
+from streamcmp.logs.formats.json_lines import Bad, LineReader, decode_one, line_of_row
+from streamcmp.logs.formats.json_values import columns_of, learn
 from streamcmp.logs.formats.text import line_blocks, read_head
 
 _SAMPLE_BYTES = 1 << 20
@@ -59,6 +60,13 @@ class NdjsonShard(BaseShard):
             self._sample = self._look(_SAMPLE_LINES)
         return self._sample
 
+    def sample(self) -> list[dict[str, Any]]:
+        """The first rows, whole: at most 1000, or 1 MB of them."""
+        for first, block in line_blocks(self._path, _SAMPLE_BYTES):
+            some = b"\n".join(block.split(b"\n")[:_SAMPLE_LINES])
+            return LineReader(None).rows(some, self._bad(first))
+        return []
+
     def _look(self, limit: int | None) -> Mapping[str, pl.DataType]:
         """The types of the keys in the first block's first `limit` rows, or in all rows."""
         reader = LineReader(None)
@@ -68,8 +76,7 @@ class NdjsonShard(BaseShard):
             # A bad line behind the sample is for the pass to find.
             some = block if limit is None else b"\n".join(block.split(b"\n")[:limit])
             rows = reader.rows(some, self._bad(first))
-            for key in dict.fromkeys(chain.from_iterable(rows)):
-                found[key] = dtype_of([row.get(key) for row in rows], found.get(key))
+            learn(found, rows)
             if limit is not None:
                 break
         return found
@@ -105,9 +112,28 @@ class NdjsonShard(BaseShard):
                 yield conform(frame, columns)
 
 
+def first_object(path: Path) -> dict[str, Any] | None:
+    """The object in a file's first line that is not blank; None where it holds no object."""
+    try:
+        for _, block in line_blocks(path, _SAMPLE_BYTES):
+            line = next((line for line in block.split(b"\n") if line.strip()), b"")
+            if line:
+                found: dict[str, Any] = decode_one(Fields(None), line, DataError)
+                return found
+    except DataError:
+        pass
+    return None
+
+
 def open_ndjson(path: Path, columns: tuple[str, ...] = ()) -> NdjsonShard:  # noqa: ARG001 - keys are names
     """An NDJSON file; raises DataError if it is one JSON array."""
     return NdjsonShard(path)
 
 
-FORMAT = Format(name="ndjson", endings=(".jsonl", ".ndjson", ".json"), open=open_ndjson, text=True)
+FORMAT = Format(
+    name="ndjson",
+    about="JSON lines: one object a line",
+    endings=(".jsonl", ".ndjson", ".json"),
+    open=open_ndjson,
+    text=True,
+)

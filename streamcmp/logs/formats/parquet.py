@@ -68,6 +68,7 @@ def _plainer(path: Path, error: BaseException) -> BaseException:
 
 FORMAT = Format(
     name="parquet",
+    about="Apache Parquet",
     endings=(".parquet", ".pq", ".parq"),
     open=open_parquet,
     sniff=lambda head: head.startswith(_MAGIC),

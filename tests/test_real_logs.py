@@ -1,0 +1,87 @@
+"""Original logs of evaluation harnesses, straight from the folders: the counts worked out elsewhere.
+
+The logs are not part of the project; where they are absent these tests skip.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import streamcmp
+from tests.conftest import REFERENCE_DATA
+
+LOGS, PAIRS = REFERENCE_DATA / "logs", REFERENCE_DATA / "pairs"
+pytestmark = pytest.mark.skipif(not LOGS.is_dir(), reason="the reference logs are not beside this checkout")
+
+
+def check(pair: str, left: Any, right: Any, **options: Any) -> None:
+    """Ledger, cells of overall and of every slice are those expected."""
+    expected = json.loads((PAIRS / pair / "expected.json").read_text())
+    by = {family for (family,) in options.get("by", ())}
+    for strategy in ("auto", "buckets"):
+        wanted = {("overall", None): expected["overall"]} | {
+            (family, value): counts
+            for family, slices in expected["slices"].items()
+            if family in by
+            for value, counts in slices.items()
+        }
+        report = streamcmp.compare(left, right, strategy=strategy, **options).to_dict()
+        a, b = report["ledger"]["a"], report["ledger"]["b"]
+        assert (a["rows"], b["rows"]) == (expected["left_rows"], expected["right_rows"])
+        assert (a["unmatched"], b["unmatched"]) == (expected["left_only"], expected["right_only"])
+        assert a["unscored"] == expected["matched_missing_outcome"]
+        for row in report["results"]:
+            counts = wanted.pop((row["family"], row["slice"].get(row["family"])))
+            assert [row[name] for name in ("both_correct", "n_ab", "n_ba", "both_wrong", "n")] == [
+                counts[name] for name in ("both_right", "n_ab", "n_ba", "both_wrong", "n")
+            ]
+        assert not wanted
+
+
+@pytest.mark.parametrize("what", ["gsm8k", "mmlu_pro_plus"])
+def test_lm_eval_folders(what: str) -> None:
+    tuned, base = (LOGS / "lm_eval" / side / f"samples_{what}*" for side in ("tuned", "base"))
+    check(f"lmeval_{what}__tuned__vs__base", tuned, base, by=[("task",)])
+
+
+def test_lm_eval_whole_folders() -> None:
+    report = streamcmp.compare(LOGS / "lm_eval" / "tuned", LOGS / "lm_eval" / "base").to_dict()
+    assert report["ledger"]["a"]["paired"] == 12
+    assert [report["results"][0][name] for name in ("both_correct", "n_ab", "n_ba", "both_wrong")] == [
+        4,
+        0,
+        4,
+        4,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [("175b_finetuning", "175b_verification"), ("6b_verification", "175b_finetuning")]
+)
+def test_both_models_in_one_file_of_nested_objects(left: str, right: str) -> None:
+    path = LOGS / "gsm8k_wide" / "example_model_solutions.jsonl"
+    check(
+        f"gsm8k__{left}__vs__{right}",
+        path,
+        path,
+        correct=(f"{left}.is_correct", f"{right}.is_correct"),
+        left_name="left",
+        right_name="right",
+    )
+
+
+def test_labels_in_one_file_and_predictions_in_two() -> None:
+    """The labels' file beside each side's predictions: both have one row per example, in one order."""
+    folder = LOGS / "sst2"
+    labels = [line.rpartition("\t")[2] for line in (folder / "sst2-dataset.tsv").read_text().splitlines()]
+    import polars as pl
+
+    sides = []
+    for model in ("cnn", "lstm"):
+        lines = (folder / f"sst2-{model}-output.txt").read_text().splitlines()
+        sides.append(pl.DataFrame({"prediction": lines, "label": labels}))
+    check("sst2__cnn__vs__lstm", *sides, on="row", by=[("label",)])
