@@ -6,7 +6,6 @@ The logs are not part of the project; where they are absent these tests skip.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,12 +50,8 @@ def test_lm_eval_folders(what: str) -> None:
 def test_lm_eval_whole_folders() -> None:
     report = streamcmp.compare(LOGS / "lm_eval" / "tuned", LOGS / "lm_eval" / "base").to_dict()
     assert report["ledger"]["a"]["paired"] == 12
-    assert [report["results"][0][name] for name in ("both_correct", "n_ab", "n_ba", "both_wrong")] == [
-        4,
-        0,
-        4,
-        4,
-    ]
+    overall = report["results"][0]
+    assert [overall[name] for name in ("both_correct", "n_ab", "n_ba", "both_wrong")] == [4, 0, 4, 4]
 
 
 @pytest.mark.parametrize(
