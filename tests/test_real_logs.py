@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import streamcmp
+from streamcmp.errors import DataError
 from tests.conftest import REFERENCE_DATA
 
 LOGS, PAIRS = REFERENCE_DATA / "logs", REFERENCE_DATA / "pairs"
@@ -80,3 +81,23 @@ def test_labels_in_one_file_and_predictions_in_two() -> None:
         lines = (folder / f"sst2-{model}-output.txt").read_text().splitlines()
         sides.append(pl.DataFrame({"prediction": lines, "label": labels}))
     check("sst2__cnn__vs__lstm", *sides, on="row", by=[("label",)])
+
+
+def test_inspect_json() -> None:
+    folder = LOGS / "inspect"
+    pair = "inspect_arc__qwen2.5-0.5b__vs__sonnet-4"
+    check(pair, folder / "data_arc_qwen.json", folder / "data_arc_sonnet.json")
+
+
+def test_inspect_eval_without_any_score() -> None:
+    unscored, scored = sorted((LOGS / "inspect").glob("2025-*.eval"))
+    with pytest.raises(DataError, match="holds no score at all: none of its 10 samples was scored by match"):
+        streamcmp.compare(unscored, scored)
+    report = streamcmp.compare(scored, scored.parent / "2025-02-11T15-18*", left_name="a").to_dict()
+    overall = report["results"][0]
+    assert [overall[name] for name in ("both_correct", "n_ab", "n_ba", "both_wrong")] == [8, 0, 0, 2]
+
+
+def test_one_log_of_inspect_in_both_of_its_formats() -> None:
+    report = streamcmp.compare(LOGS / "inspect" / "log_formats.eval", LOGS / "inspect" / "log_formats.json")
+    assert report.to_dict()["ledger"]["a"]["paired"] == 1

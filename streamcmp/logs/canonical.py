@@ -12,7 +12,7 @@ import polars as pl
 
 from streamcmp.comparison import OPTION_OF_SIDE, ROW, SIDES, Comparison, Rule, SideName
 from streamcmp.errors import NoColumn, ShardLacksColumn, UnknownColumn, UsageError
-from streamcmp.logs.columns import Roles, resolve_roles
+from streamcmp.logs.columns import Roles, repeat_notes, resolve_roles
 from streamcmp.logs.families import Family, decide_families
 from streamcmp.logs.guards import Guard, guard_notes, resolve_guards
 from streamcmp.logs.ids import IdRule, decide_ids
@@ -210,6 +210,7 @@ class _Plan:
         """What was detected, and what applies to one side only."""
         notes = [note for side in SIDES for note in self.roles[side].notes]
         notes += guard_notes(self.guards)
+        notes += repeat_notes(self.views, self.roles)
         if self.comparison.by_position and any(view.has(ROW) for view in self.views.values()):
             notes.append(f"--on {ROW} pairs rows by their position, not by the column {ROW!r}")
         if self.where is not None and len(self.where.sides) == 1:

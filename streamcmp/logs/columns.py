@@ -208,3 +208,23 @@ def resolve_roles(
             notes.append(f"{OPTION_OF_SIDE[side]}: an example is {outcome.in_words()}")
         roles[side] = Roles(names[side], outcome, tuple(notes))
     return roles
+
+
+# Columns that tell apart the runs of one example.
+_REPEATS = frozenset(("epoch", "repeat", "repetition", "trial", "attempt", "perturbation"))
+
+
+def repeat_notes(views: Mapping[SideName, View], roles: Mapping[SideName, Roles]) -> list[str]:
+    """What the user should know where one example makes several pairs."""
+    profile = views["a"].profile or views["b"].profile
+    if profile is None:
+        found = [name for name in roles["a"].ids if name.rpartition(".")[2].lower() in _REPEATS]
+    else:
+        found = [name for name in roles["a"].ids if name == profile.repeats]
+    if not found or len(roles["a"].ids) < 2:
+        return []
+    note = (
+        f"{found[0]} is part of the id: pairs of one example that differ in {found[0]} are not independent, "
+        "so that p-values and intervals may be surer than they should be"
+    )
+    return [note]

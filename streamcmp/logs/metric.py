@@ -55,7 +55,7 @@ def _check_some(view: View) -> None:
     silent = [part for part in view.parts if not _profile(part).outcomes]
     if silent:
         profile = _profile(silent[0])
-        raise DataError(f"{silent[0].label} holds no {profile.what} to compare: {profile.silence}")
+        raise DataError(f"{silent[0].label} {profile.silence}")
 
 
 def _of_part(part: Part, request: LogRequest, view: View) -> str:

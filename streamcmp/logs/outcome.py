@@ -73,7 +73,12 @@ class OutcomeSpec:
         if self.kind == "correct":
             return f"correct where column {self.value!r} says so"
         if self.kind == "score":
-            cut = "1 (and wrong where it is 0)" if self.threshold is None else f"at least {self.threshold}"
+            yes, no = ("C or 1", "I, N or 0") if self.grades else ("1", "0")
+            cut = (
+                f"{yes} (and wrong where it is {no})"
+                if self.threshold is None
+                else f"at least {self.threshold}"
+            )
             return f"correct where column {self.value!r} is {cut}"
         other = "the truth file's label" if self.truth else f"column {self.label!r}"
         relation = "equals" if self.kind == "equal" else f"is within {self.tolerance} of"

@@ -16,8 +16,8 @@ class Profile:
     harness: its name in messages. ids: the columns that identify a sample; those that both logs have are
     used. guards: columns that must be equal in a pair; advisory: columns that should be, else a warning says
     so. outcomes: name of a metric (or scorer) -> the column that holds it, for every one the file has; what:
-    which of the two words the harness uses. grades: whether texts C, I, N, P are grades. silence: why there
-    are no outcomes, if there are none. about: the file in a few words. repeats: whether a sample was run
+    which of the two words the harness uses. grades: whether texts C, I, N, P are grades. silence: what is
+    said of a file without outcomes. about: the file in a few words. repeats: whether a sample was run
     several times, told apart by the column named here.
     """
 
@@ -28,7 +28,7 @@ class Profile:
     outcomes: Mapping[str, str] = field(default_factory=dict)
     what: str = "metric"
     grades: bool = False
-    silence: str = "no metric was recorded"
+    silence: str = "holds no metric"
     about: str = ""
     repeats: str | None = None
 

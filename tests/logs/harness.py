@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -35,3 +36,56 @@ def lm_eval(folder: Path, rows: Iterable[Mapping[str, Any]], task: str = "arc", 
     path = folder / f"samples_{task}_{date}.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return folder
+
+
+def inspect_sample(identity: int | str, value: Any = "C", epoch: int = 1, **more: Any) -> dict[str, Any]:
+    """A sample of Inspect, scored by `match`."""
+    return {
+        "id": identity,
+        "epoch": epoch,
+        "input": f"q{identity}",
+        "target": "A",
+        "messages": [{"role": "user", "content": 'a "quoted" [text] {of} brackets \\\\'}],
+        "scores": {"match": {"value": value, "answer": "x"}},
+        "metadata": {"topic": "odd"},
+    } | more
+
+
+def header(task: str = "arc", model: str = "m/one", **more: Any) -> dict[str, Any]:
+    """All of a log but its samples."""
+    said = {"task": task, "model": model, "created": "2025-01-01T00:00:00", "config": {}} | more.pop(
+        "eval", {}
+    )
+    return {"version": 2, "status": "success", "eval": said, "plan": {}, "results": {}} | more
+
+
+def inspect_json(path: Path, samples: Iterable[Mapping[str, Any]], **more: Any) -> Path:
+    """A `.json` log."""
+    path.write_text(json.dumps(header(**more) | {"samples": list(samples), "reductions": []}, indent=1))
+    return path
+
+
+def inspect_eval(
+    path: Path,
+    samples: Iterable[Mapping[str, Any]],
+    *,
+    summaries: Iterable[dict[str, Any]] | None = None,
+    journal: bool = False,
+    method: int = zipfile.ZIP_DEFLATED,
+    **more: Any,
+) -> Path:
+    """An `.eval` log, its summaries those of the samples if not given. `journal`: it was cut off."""
+    samples = list(samples)
+    short = [{k: v for k, v in each.items() if k not in ("messages", "metadata")} for each in samples]
+    short = list(short if summaries is None else summaries)
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("_journal/start.json", json.dumps(header(**more)))
+        for each in samples:
+            archive.writestr(f"samples/{each['id']}_epoch_{each['epoch']}.json", json.dumps(each, indent=2))
+        half = len(short) // 2
+        for number, some in enumerate((short[:half], short[half:]), start=1):
+            archive.writestr(f"_journal/summaries/{number}.json", json.dumps(some))
+        if not journal:
+            archive.writestr("summaries.json", json.dumps(short))
+            archive.writestr("header.json", json.dumps(header(**more)))
+    return path

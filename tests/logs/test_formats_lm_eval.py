@@ -96,7 +96,7 @@ def test_logs_without_a_list_of_metrics(tmp_path: Path) -> None:
     assert cells(compared(tmp_path / "l", tmp_path / "r")[0]) == (1, 0, 0, 0)
     for side in "lr":
         lm_eval(tmp_path / side, [{k: v for k, v in row.items() if k != "acc"} for row in rows])
-    with pytest.raises(DataError, match="holds no metric to compare: no metric was recorded"):
+    with pytest.raises(DataError, match="holds no metric: neither a list"):
         compared(tmp_path / "l", tmp_path / "r")
 
 

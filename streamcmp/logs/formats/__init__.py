@@ -12,7 +12,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from streamcmp.errors import UsageError
-from streamcmp.logs.formats import csv, ipc, lines, lm_eval, ndjson, parquet
+from streamcmp.logs.formats import csv, inspect_ai, ipc, lines, lm_eval, ndjson, parquet
 from streamcmp.logs.formats.base import Format
 from streamcmp.logs.formats.text import COMPRESSED_ENDINGS
 
@@ -22,6 +22,7 @@ BUILT_IN: dict[str, Format] = {
     each.name: each
     for each in (
         parquet.FORMAT, ipc.FORMAT, csv.CSV, csv.TSV, ndjson.FORMAT, lines.FORMAT, lm_eval.FORMAT,
+        inspect_ai.FORMAT,
     )
 }  # fmt: skip
 

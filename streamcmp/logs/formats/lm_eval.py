@@ -48,6 +48,7 @@ class LmEvalShard(WithConstants):
             guards=("doc_hash", "target_hash"),
             advisory=("prompt_hash",),
             outcomes={name: name for name in _metrics(self._rows.sample())},
+            silence="holds no metric: neither a list of metrics nor a key whose values say right or wrong",
             about=f"task {self.task}" + (f" of {self.date}" if self.date else "") if self.task else "",
         )
 
