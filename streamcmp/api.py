@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Unpack
 
 from streamcmp import counts_table, request
+from streamcmp.engines import check as _check
 from streamcmp.engines import formats as _formats
 from streamcmp.engines import local
 from streamcmp.errors import UsageError
@@ -23,6 +24,7 @@ from streamcmp.tally import Tally
 
 if TYPE_CHECKING:
     from streamcmp.comparison import Policies
+    from streamcmp.engines.check import Check
     from streamcmp.engines.local import Counted
     from streamcmp.options import AnyOptions, Countable, Log, Names, Terms
     from streamcmp.report.model import Report
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "McnemarResult",
+    "check",
     "compare",
     "count",
     "finalize",
@@ -67,13 +70,15 @@ def compare(
             or scorer of an evaluation harness's log counts, or several, of which the first that a file has.
             Outcome columns are detected if not named. `label_type`: "text" or "number", how prediction and
             label are compared where their types differ. `id_type`: "text" or "int", how ids are compared
-            where their types differ. `truth`: a third log with the columns id and label. `where`: a Polars
-            SQL condition; rows for which it does not hold count as filtered. `guards`: columns that must be
-            equal on both sides of a pair. `input_format`: "parquet", "csv", "tsv", "ndjson", ... where the
-            name does not tell; `columns`: names for files that have no header. `left_name`, `right_name`:
-            what the report calls the models; else what tells the paths apart. `left_options`,
-            `right_options`: dicts with any of name, on, by, correct, prediction, label, score, metric,
-            input_format, columns, for that side only.
+            where their types differ. `id_normalize` ("nfc", "lower", "trim"), `id_strip_prefix`, `id_regex`:
+            how text ids are edited before they are compared. `truth`: a third log with the columns id and
+            label. `where`: a Polars SQL condition; rows for which it does not hold count as filtered.
+            `guards`: columns that must be equal on both sides of a pair. `model_column`, `left_model`,
+            `right_model`: for a table of several models: which column names them, and whose rows each log is.
+            `input_format`: "parquet", "csv", "tsv", "ndjson", ... where the name does not tell; `columns`:
+            names for files that have no header. `left_name`, `right_name`: what the report calls the models;
+            else what tells the paths apart. `left_options`, `right_options`: dicts with any of name, on, by,
+            correct, prediction, label, score, metric, input_format, columns, for that side only.
 
             *Rows that cannot simply be counted* (first value: default). `duplicates`: "error", "drop";
             `mismatch` (of a guard): "error", "drop", "ignore"; `unmatched`: "drop", "error"; `missing` (no
@@ -221,6 +226,28 @@ def _check_counted_so(tally: Tally, policies: Policies) -> None:
             )
 
 
+def check(
+    left: Log,
+    right: Log,
+    *,
+    on: Names | None = None,
+    by: Terms | None = None,
+    **options: Unpack[CountOptions],
+) -> Check:
+    """Can two logs be compared? What each is, what pairs, what does not and why, with hints.
+
+    Takes what `count` takes. Ids are paired and guards compared over all rows; outcomes are not read, so that
+    logs without any can be looked at, too. Hints come from samples and change nothing.
+
+    Raises:
+        UsageError, DataError: as `compare`, for what must be right before ids can be paired.
+    """
+    request.check_options("check", options, CountOptions)
+    comparison = request.comparison(left, right, on, by, options)
+    with stoppable():
+        return _check.check(comparison, request.resources(options))
+
+
 def formats() -> list[_formats.FormatInfo]:
     """The formats of logs that can be read, with those that other installed packages add."""
     return _formats.known()
@@ -266,7 +293,10 @@ def _advice(counted: Counted) -> tuple[ReportWarning, ...]:
 
 def _names(left: object, right: object, options: AnyOptions) -> tuple[str, str]:
     own = [(options.get(f"{side}_options") or {}).get("name") for side in ("left", "right")]
-    given = [name or options.get(f"{side}_name") for name, side in zip(own, ("left", "right"), strict=True)]
+    given = [
+        name or options.get(f"{side}_name") or options.get(f"{side}_model")
+        for name, side in zip(own, ("left", "right"), strict=True)
+    ]
     return request.display_names(left, right, given[0], given[1])
 
 

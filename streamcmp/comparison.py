@@ -32,7 +32,8 @@ class LogRequest:
 
     `source` is a path, a glob, a folder, a list of those, or a frame. Column names left at None are detected.
     `on` and `by`, where given, replace the comparison's names on this side, term by term. `metric` names
-    which metric or scorer of a harness's log says what is correct: the first that a file has.
+    which metric or scorer of a harness's log says what is correct: the first that a file has. Of a table of
+    several models only the rows of `model` count.
     """
 
     source: Any
@@ -44,6 +45,7 @@ class LogRequest:
     label: str | None = None
     score: str | None = None
     metric: tuple[str, ...] = ()
+    model: str | None = None
     on: tuple[str, ...] = ()
     by: tuple[tuple[str, ...], ...] = ()
 
@@ -82,6 +84,8 @@ class Comparison:
     `on`: id columns; empty means detected; ("row",) pairs by position.
     `by`: one tuple of column names per family; several names in one tuple are crossed.
     `truth`: a third file with the columns id and label, or None.
+    `model_column`: which column names the model, in tables of several.
+    `id_normalize`, `id_strip_prefix`, `id_regex`: how ids are edited before they meet; see id_edit.py.
     """
 
     a: LogRequest
@@ -91,11 +95,16 @@ class Comparison:
     where: str | None = None
     guards: tuple[str, ...] = ()
     truth: Any = None
+    model_column: str | None = None
     tolerance: float | None = None
     threshold: float | None = None
     id_type: IdType | None = None
+    id_normalize: tuple[str, ...] = ()
+    id_strip_prefix: tuple[str, ...] = ()
+    id_regex: str | None = None
     label_type: LabelType | None = None
     policies: Policies = field(default_factory=Policies)
+    pairs_only: bool = False  # no outcome is read: every one is missing
 
     def __post_init__(self) -> None:
         for option, value, allowed in (
@@ -131,6 +140,11 @@ class Comparison:
 
     def _check_side(self, side: SideName) -> None:
         log = self.log(side)
+        if (log.model is None) != (self.model_column is None):
+            raise UsageError(
+                f"--model-column and --{OPTION_OF_SIDE[side]}-model go together: the column that names the "
+                "model, and which one's rows are the log"
+            )
         roles = ("correct", "prediction", "score", "metric")
         given = [name for name in roles if getattr(log, name)]
         if len(given) > 1:

@@ -64,9 +64,15 @@ class ReadingOptions(TypedDict, total=False):
     score: PerSide
     metric: Names | None
     truth: Log | None
+    model_column: str | None
+    left_model: str | None
+    right_model: str | None
     tolerance: float | None
     threshold: float | None
     id_type: IdType | None
+    id_normalize: str | Sequence[str] | None
+    id_strip_prefix: str | Sequence[str] | None
+    id_regex: str | None
     label_type: LabelType | None
     input_format: PerSide
     columns: Names | None

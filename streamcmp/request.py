@@ -42,9 +42,13 @@ def comparison(left: Any, right: Any, on: Any, by: Any, options: AnyOptions) -> 
         where=options.get("where"),
         guards=names(options.get("guards"), "--guard"),
         truth=options.get("truth"),
+        model_column=options.get("model_column"),
         tolerance=options.get("tolerance"),
         threshold=options.get("threshold"),
         id_type=options.get("id_type"),
+        id_normalize=_texts(options.get("id_normalize")),
+        id_strip_prefix=_texts(options.get("id_strip_prefix")),
+        id_regex=options.get("id_regex"),
         label_type=options.get("label_type"),
         policies=policies(options),
     )
@@ -74,9 +78,15 @@ def _side(side: str, source: Any, options: AnyOptions) -> LogRequest:
             own.get("metric") or (None if _named_otherwise(own) else options.get("metric")),
             f"--{side}-metric" if own.get("metric") else "--metric",
         ),
+        model=options.get(f"{side}_model"),
         on=names(own.get("on"), f"--{side}-on"),
         by=terms(own.get("by"), f"--{side}-by"),
     )
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    """One text or several, as they stand."""
+    return () if value is None else (value,) if isinstance(value, str) else tuple(value)
 
 
 def _named_otherwise(own: Mapping[str, Any]) -> bool:

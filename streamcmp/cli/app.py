@@ -48,6 +48,7 @@ app.command()(commands.count)
 app.command()(commands.merge)
 app.command()(commands.finalize)
 app.command()(hand.test)
+app.command()(files.check)
 app.command()(files.formats)
 
 

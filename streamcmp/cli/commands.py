@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -25,9 +25,8 @@ from streamcmp.cli.options import (
     Talk,
 )
 from streamcmp.cli.output import check_target, chosen_format, show_plan, show_report
+from streamcmp.cli.reading import reading
 from streamcmp.cli.stderr import Notes
-
-_SIDE_OPTIONS = ("on", "by", "correct", "prediction", "label", "score", "metric", "input_format", "columns")
 
 
 @grouped
@@ -48,7 +47,7 @@ def run(
 
     notes = Notes(quiet=talk.quiet, verbose=talk.verbose)
     options = {
-        **_reading(logs),
+        **reading(logs),
         **asdict(names),
         **asdict(rows),
         **asdict(statistics),
@@ -74,7 +73,7 @@ def count(logs: Logs, rows: RowPolicies, machine: Machine, save: Save, talk: Tal
     check_target(save.output, _inputs(logs, talk))
     with notes.pass_() as meter:
         tally = count_logs(
-            **_reading(logs), **asdict(rows), **asdict(machine), meter=meter, on_note=notes.note
+            **reading(logs), **asdict(rows), **asdict(machine), meter=meter, on_note=notes.note
         )
     tally.save(save.output)
     notes.note(f"wrote {save.output}")
@@ -117,15 +116,3 @@ def _inputs(logs: Logs, talk: Talk) -> list[str | Path]:
 
 def _given(*paths: str | Path | None) -> list[str | Path]:
     return [path for path in paths if path is not None]
-
-
-def _reading(logs: Logs) -> dict[str, Any]:
-    """The reading options as the API calls them."""
-    options = asdict(logs)
-    for side in ("left", "right"):
-        files = options[side]
-        options[side] = files[0] if len(files) == 1 else files
-        own = {name: options.pop(f"{side}_{name}") for name in _SIDE_OPTIONS}
-        options[f"{side}_options"] = {name: value for name, value in own.items() if value is not None}
-    options["guards"] = options.pop("guard")
-    return options

@@ -92,9 +92,21 @@ class Logs:
         Texts, option("--metric", "or: which metric or scorer of a harness's log says it", _LOGS)
     ] = None
     truth: Annotated[Text, option("--truth", "a third file with the columns id and label", _LOGS)] = None
+    model_column: Annotated[
+        Text, option("--model-column", "of a table of several models: the column that names them", _LOGS)
+    ] = None
     id_type: Annotated[IdType | None, choice("--id-type", "compare ids as", IdType, _LOGS, default=False)] = (
         None
     )
+    id_normalize: Annotated[
+        Texts, option("--id-normalize", "compare ids in one form: nfc, lower or trim; repeat for more", _LOGS)
+    ] = None
+    id_strip_prefix: Annotated[
+        Texts, option("--id-strip-prefix", "cut this off ids that begin with it; repeat for more", _LOGS)
+    ] = None
+    id_regex: Annotated[
+        Text, option("--id-regex", "compare the first group of this pattern, for ids that match it", _LOGS)
+    ] = None
     label_type: Annotated[
         LabelType | None,
         choice("--label-type", "compare prediction and label as", LabelType, _LOGS, default=False),
@@ -119,6 +131,10 @@ class Logs:
     right_score: Annotated[Text, _side("right", "score")] = None
     left_metric: Annotated[Texts, _side("left", "metric")] = None
     right_metric: Annotated[Texts, _side("right", "metric")] = None
+    left_model: Annotated[
+        Text, option("--left-model", "whose rows of such a table are the left log", _SIDE)
+    ] = None
+    right_model: Annotated[Text, option("--right-model", "whose rows are the right log", _SIDE)] = None
     left_input_format: Annotated[Text, _side("left", "input-format")] = None
     right_input_format: Annotated[Text, _side("right", "input-format")] = None
     left_columns: Annotated[Text, _side("left", "columns")] = None

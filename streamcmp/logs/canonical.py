@@ -14,10 +14,13 @@ from streamcmp.comparison import OPTION_OF_SIDE, ROW, SIDES, Comparison, Rule, S
 from streamcmp.errors import NoColumn, ShardLacksColumn, UnknownColumn, UsageError
 from streamcmp.logs.columns import Roles, repeat_notes, resolve_roles
 from streamcmp.logs.families import Family, decide_families
+from streamcmp.logs.formats.base import profile_of
 from streamcmp.logs.guards import Guard, guard_notes, resolve_guards
+from streamcmp.logs.id_edit import IdEdit
 from streamcmp.logs.ids import IdRule, decide_ids
 from streamcmp.logs.metric import with_metric
-from streamcmp.logs.model import LogPair, Shard
+from streamcmp.logs.model import Description, LogPair, Shard
+from streamcmp.logs.one_model import rows_of_model
 from streamcmp.logs.reading import Cook, ShardedLog
 from streamcmp.logs.recipe import Recipe
 from streamcmp.logs.slices import FamilyCodec
@@ -60,6 +63,7 @@ def open_pair(comparison: Comparison, *, memory_budget: int | None = None) -> Lo
         positional=not plan.pairs_by_id,
         wide=wide,
         notes=(*_opening_notes(shards), *plan.notes()),
+        sides={side: plan.describe(side, shards[side]) for side in SIDES},
         advisory=tuple(guard.name for guard in plan.guards if guard.advisory),
         ids=plan.ids,
         both=Cook(plan.views["a"].parts, {f"{side}.": logs[side].recipe for side in SIDES}) if wide else None,
@@ -68,9 +72,11 @@ def open_pair(comparison: Comparison, *, memory_budget: int | None = None) -> Lo
 
 def _shards(comparison: Comparison, side: SideName) -> Sequence[Shard]:
     log = comparison.log(side)
-    return open_shards(
-        log.source, option=f"--{OPTION_OF_SIDE[side]}", input_format=log.input_format, columns=log.columns
-    )
+    option = f"--{OPTION_OF_SIDE[side]}"
+    shards = open_shards(log.source, option=option, input_format=log.input_format, columns=log.columns)
+    if comparison.model_column is None or log.model is None:
+        return shards
+    return rows_of_model(shards, comparison.model_column, log.model, f"{option}-model")
 
 
 def _opening_notes(shards: Mapping[SideName, Sequence[Shard]]) -> Iterator[str]:
@@ -84,6 +90,8 @@ def is_wide(comparison: Comparison) -> bool:
     """Whether both requests read one source and differ in which columns hold the outcome."""
     a, b = comparison.a, comparison.b
     outcomes = [(log.correct, log.prediction, log.label, log.score, log.metric) for log in (a, b)]
+    if a.model is not None:
+        return False
     return _same_source(a.source, b.source) and outcomes[0] != outcomes[1] and not (a.on or b.on)
 
 
@@ -206,6 +214,20 @@ class _Plan:
             mismatch="ignore" if policies.mismatch == "ignore" else "exclude",
         )
 
+    def describe(self, side: SideName, shards: Sequence[Shard]) -> Description:
+        """What the log of a side is."""
+        view, roles = self.views[side], self.roles[side]
+        profiles = [profile for part in view.parts if (profile := profile_of(part.shard)) is not None]
+        kinds = dict.fromkeys(getattr(shard, "format_name", "a table") for shard in shards)
+        return Description(
+            files=tuple(shard.label for shard in shards),
+            format=profiles[0].harness if profiles else ", ".join(kinds),
+            about=tuple(dict.fromkeys(profile.about for profile in profiles if profile.about))[:5],
+            ids=roles.ids if self.pairs_by_id else (),
+            outcome=roles.outcome.in_words(),
+            columns=tuple(view.columns),
+        )
+
     def notes(self) -> tuple[str, ...]:
         """What was detected, and what applies to one side only."""
         notes = [note for side in SIDES for note in self.roles[side].notes]
@@ -251,4 +273,4 @@ def _ids(
         + (list(truth.id_columns()[index]) if truth is not None else [])
         for index in range(len(roles["a"].ids))
     ]
-    return decide_ids(roles["a"].ids, seen, comparison.id_type)
+    return decide_ids(roles["a"].ids, seen, comparison.id_type, IdEdit.of(comparison))

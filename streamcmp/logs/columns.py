@@ -135,6 +135,8 @@ class OutcomeResolver:
                 "--truth brings labels to compare predictions with; "
                 "it does not go with --correct, --score or --threshold"
             )
+        if comparison.pairs_only:
+            return OutcomeSpec("nothing", self.view.columns[0])
         if self.view.metric is not None:
             profile = self.view.profile
             spec = self.score(self.view.metric)
@@ -204,7 +206,7 @@ def resolve_roles(
             columns = ", ".join(map(repr, names[side]))
             notes.append(f"{OPTION_OF_SIDE[side]}: ids are in column{'s' * (len(names[side]) > 1)} {columns}")
         named = {request.correct, request.prediction, request.score, request.label}
-        if {outcome.value, outcome.label} - named - {None}:
+        if {outcome.value, outcome.label} - named - {None} and not comparison.pairs_only:
             notes.append(f"{OPTION_OF_SIDE[side]}: an example is {outcome.in_words()}")
         roles[side] = Roles(names[side], outcome, tuple(notes))
     return roles

@@ -8,13 +8,14 @@ canonical texts of their components, joined so that different tuples never give 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from streamcmp.comparison import IdType
 from streamcmp.errors import ChangedType, TypeConflict, UnusableType
+from streamcmp.logs.id_edit import IdEdit
 from streamcmp.logs.values import (
     IN_WORDS,
     NUMBERS,
@@ -47,6 +48,7 @@ class Component:
     dtype: pl.DataType
     declared: IdType | None = None
     stamp: pl.DataType | None = None
+    edit: IdEdit | None = None
 
     def read(self, column: Column, where: str) -> tuple[pl.Expr, list[Check]]:
         """The canonical value of a column, null where the id is missing, and what no row may hold.
@@ -69,9 +71,11 @@ class Component:
         if column.kind in {"float", "decimal"}:  # --id-type text
             digits = column.expr.cast(pl.Int128, strict=False).cast(pl.String)
             return self._nullable(column, digits), [_whole(column)]
-        if self.declared == "text":
-            return declared_text(column, self.stamp), []
-        return plain_text(column, self.stamp), []
+        text = (declared_text if self.declared == "text" else plain_text)(column, self.stamp)
+        return self._edited(column, text), []
+
+    def _edited(self, column: Column, text: pl.Expr) -> pl.Expr:
+        return text if self.edit is None or column.kind not in TEXTS else self.edit.apply(text)
 
     def _admits(self, kind: Kind) -> bool:
         if self.declared == "text":
@@ -90,7 +94,7 @@ class Component:
         if column.kind == "int":
             carried = self._carry(column.expr)
             return carried, [] if self._holds(column) else [self._fits(column)]
-        text = column.expr.cast(pl.String)
+        text = self._edited(column, column.expr.cast(pl.String))
         if self.declared == "int":
             number = text.str.strip_chars().str.replace(r"\.0*$", "").cast(pl.Int128, strict=False)
             problem = f"this id is not an integer, as --id-type int demands; {DECLARE_TEXT}"
@@ -134,7 +138,9 @@ class IdRule:
     @property
     def id_type(self) -> str:
         """What the rule of a tally records: `int`, `text`, or one such word per component."""
-        return ",".join(component.kind for component in self.components)
+        edit = self.components[0].edit
+        kinds = ",".join(component.kind for component in self.components)
+        return kinds if edit is None else f"{kinds} ({edit.describe()})"
 
     @property
     def dtype(self) -> pl.DataType:
@@ -166,10 +172,13 @@ class IdRule:
         return f"({', '.join(f'{name}={part}' for name, part in zip(self.names, parts, strict=True))})"
 
 
-def decide_ids(names: tuple[str, ...], seen: Sequence[Seen], declared: IdType | None) -> IdRule:
+def decide_ids(
+    names: tuple[str, ...], seen: Sequence[Seen], declared: IdType | None, edit: IdEdit | None = None
+) -> IdRule:
     """The id rule; `seen` has per component the columns of all shards of both sides (and the truth file)."""
     single = len(names) == 1
-    return IdRule(names, tuple(decide_component(part, declared, single=single) for part in seen))
+    components = (decide_component(part, declared, single=single) for part in seen)
+    return IdRule(names, tuple(replace(component, edit=edit) for component in components))
 
 
 def decide_component(seen: Seen, declared: IdType | None, *, single: bool = True) -> Component:

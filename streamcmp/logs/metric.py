@@ -23,6 +23,8 @@ def with_metric(view: View, comparison: Comparison) -> View:
         DataError: a file has none at all.
     """
     request = comparison.log(view.side)
+    if comparison.pairs_only:
+        return view
     otherwise = request.correct or request.prediction or request.score
     by_label = comparison.truth is not None or comparison.tolerance is not None
     if view.profile is None:

@@ -129,6 +129,18 @@ class CanonicalLog(Protocol):
 
 
 @dataclass(frozen=True)
+class Description:
+    """What a log is, for people. `about`: what a harness says of its files, at most five."""
+
+    files: tuple[str, ...]
+    format: str
+    about: tuple[str, ...]
+    ids: tuple[str, ...]
+    outcome: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class LogPair(ABC):
     """Two canonical logs, made comparable: one id type, one rule, one set of slice codes."""
 
@@ -142,6 +154,7 @@ class LogPair(ABC):
     positional: bool  # pairs are made by position; batches may lack ID
     wide: bool  # one source holds both outcomes
     notes: tuple[str, ...]  # what was detected, one sentence each, for stderr
+    sides: Mapping[SideName, Description]
     advisory: tuple[str, ...]  # of `guards`, those at the end that only warn
 
     @abstractmethod

@@ -42,10 +42,11 @@ NEITHER = (
 class OutcomeSpec:
     """How one side's outcome is read. `value` is the column with the verdict, the prediction or the score.
 
-    `equal` and `within` compare it with `label`, or with the truth file's label where `truth`.
+    `equal` and `within` compare it with `label`, or with the truth file's label where `truth`. `nothing`: all
+    are missing.
     """
 
-    kind: Literal["correct", "equal", "within", "score"]
+    kind: Literal["correct", "equal", "within", "score", "nothing"]
     value: str
     label: str | None = None
     tolerance: float | None = None
@@ -95,7 +96,7 @@ class OutcomeSpec:
                 assert self.tolerance is not None
                 return within(value, label, self.tolerance, self.label_type, where)
             return equal(value, label, self.label_type, where)
-        if value.kind == "null":
+        if value.kind == "null" or self.kind == "nothing":
             return everywhere(value, MISSING, pl.UInt8()), []
         _refuse_nested(value, where)
         if self.grades and value.kind in {"text", "bool"}:

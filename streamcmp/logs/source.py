@@ -164,4 +164,8 @@ def _check_different_files(files: Sequence[tuple[Found, Format]], option: str) -
 
 def _open(found: Found, chosen: Format, columns: tuple[str, ...]) -> Shard:
     shard = chosen.open(found.path, columns)
-    return WithConstants(shard, found.constants) if found.constants else shard
+    if found.constants:
+        shard = WithConstants(shard, found.constants)
+    if isinstance(shard, BaseShard):
+        shard.format_name = chosen.name
+    return shard

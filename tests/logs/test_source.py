@@ -330,7 +330,7 @@ def test_formats_of_other_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert read(open_one(tmp_path / "a.csv", input_format="pipes"), "ok") == [("x",)]
     write(tmp_path / "a.pipes.gz", "id|ok\n1|x\n")
     assert read(open_one(tmp_path / "a.pipes.gz"), "ok") == [("x",)]
-    with pytest.raises(UsageError, match="lm-eval, pipes; not 'xls'"):
+    with pytest.raises(UsageError, match="inspect, pipes; not 'xls'"):
         open_shards(tmp_path / "a.csv", input_format="xls")
     formats.plugins.cache_clear()
 

@@ -51,6 +51,7 @@ class BaseShard(ABC):
     size: int | None = None
     rows: int | None = None
     untyped: bool = False
+    format_name: str = "a frame"
     notes: tuple[str, ...] = ()  # what was decided when the log was opened; on its first shard
 
     @property
