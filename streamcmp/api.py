@@ -5,26 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from streamcmp import counts_table, request
 from streamcmp.engines import check as _check
+from streamcmp.engines import convert as _convert
 from streamcmp.engines import formats as _formats
 from streamcmp.engines import local
 from streamcmp.errors import UsageError
 from streamcmp.in_hand import McnemarResult, mcnemar, mcnemar_from_predictions
 from streamcmp.interrupt import stoppable
-from streamcmp.options import CompareOptions, CountOptions, FinalizeOptions
+from streamcmp.options import CompareOptions, ConvertOptions, CountOptions, FinalizeOptions
 from streamcmp.parts import check_complete
 from streamcmp.policies import judge
 from streamcmp.report.model import ReportWarning
 from streamcmp.report.numbers import counted as counted_words
 from streamcmp.results import finalize as _finalize
 from streamcmp.tally import Tally
+from streamcmp.terms import names as names_of
 
 if TYPE_CHECKING:
     from streamcmp.comparison import Policies
     from streamcmp.engines.check import Check
+    from streamcmp.engines.convert import Converted
     from streamcmp.engines.local import Counted
     from streamcmp.options import AnyOptions, Countable, Log, Names, Terms
     from streamcmp.report.model import Report
@@ -34,6 +38,7 @@ __all__ = [
     "McnemarResult",
     "check",
     "compare",
+    "convert",
     "count",
     "finalize",
     "formats",
@@ -246,6 +251,41 @@ def check(
     comparison = request.comparison(left, right, on, by, options)
     with stoppable():
         return _check.check(comparison, request.resources(options))
+
+
+def convert(
+    log: Log,
+    output: str | PathLike[str],
+    *,
+    on: Names | None = None,
+    by: Names | None = None,
+    model: str | None = None,
+    **options: Unpack[ConvertOptions],
+) -> Converted:
+    """Write any log as Parquet, sorted by id: a stable baseline that is compared at reading speed ever after.
+
+    Args:
+        log: what `compare` takes for one side.
+        output: the file to write, whole or not at all.
+        on: the id columns.
+        by: columns to keep for slicing.
+        model: whose rows to take, of a table of several models (with `model_column`).
+        **options: those of `compare` that say how a log is read; one value each.
+
+    Returns:
+        Converted: `rows`, the names of the `columns`, and `notes` on what was detected. The columns are those
+        of the id, of the guards, `correct` (true, false, or null where the outcome is missing), and those of
+        `by`. The file knows its id and guards, so that `compare` needs no options.
+
+    Raises:
+        UsageError, DataError: as `compare` does for a log that cannot be read.
+    """
+    request.check_options("convert", options, ConvertOptions)
+    both = {**options, "left_model": model, "right_model": model}
+    terms = tuple((name,) for name in names_of(by, "--by"))
+    comparison = request.comparison(log, log, on, terms, both)
+    with stoppable():
+        return _convert.convert(comparison, request.resources(options), Path(output))
 
 
 def formats() -> list[_formats.FormatInfo]:

@@ -53,8 +53,8 @@ class SideOptions(TypedDict, total=False):
     columns: Names | None
 
 
-class ReadingOptions(TypedDict, total=False):
-    """How the logs are read and paired."""
+class LogOptions(TypedDict, total=False):
+    """How a log is read."""
 
     where: str | None
     guards: Names | None
@@ -65,8 +65,6 @@ class ReadingOptions(TypedDict, total=False):
     metric: Names | None
     truth: Log | None
     model_column: str | None
-    left_model: str | None
-    right_model: str | None
     tolerance: float | None
     threshold: float | None
     id_type: IdType | None
@@ -76,6 +74,13 @@ class ReadingOptions(TypedDict, total=False):
     label_type: LabelType | None
     input_format: PerSide
     columns: Names | None
+
+
+class ReadingOptions(LogOptions, total=False):
+    """How the logs are read and paired."""
+
+    left_model: str | None
+    right_model: str | None
     left_name: str | None
     right_name: str | None
     left_options: SideOptions | None
@@ -123,6 +128,13 @@ class AnalysisOptions(TypedDict, total=False):
 
 class CountOptions(ReadingOptions, PolicyOptions, MachineOptions, total=False):
     """Keywords of `count`."""
+
+
+class ConvertOptions(LogOptions, total=False):
+    """Keywords of `convert`."""
+
+    memory: int | str | None
+    spill_dir: str | PathLike[str] | None
 
 
 class CompareOptions(CountOptions, AnalysisOptions, total=False):

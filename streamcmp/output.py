@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from streamcmp.errors import UsageError
@@ -24,27 +25,41 @@ def write_atomic(path: str | Path, data: bytes) -> None:
         raise UsageError(f"cannot write {target}: it is a folder; give a file name in it")
     if not target.parent.is_dir():
         raise UsageError(f"cannot write {target}: there is no folder {target.parent}; create it first")
+    with replacing(target) as temporary:
+        temporary.write_bytes(data)
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """A temporary file beside `path`, which takes its place when the block ends well.
+
+    Raises:
+        UsageError: it cannot be written; names the path.
+    """
     try:
         # A link is written through, as any other program does; renaming over it would replace the link.
-        _write_and_rename(target.resolve(), data)
+        with _renamed(Path(path).resolve()) as temporary:
+            yield temporary
     except (OSError, RuntimeError) as problem:  # RuntimeError: links in a circle, before Python 3.13
         reason = getattr(problem, "strerror", None) or str(problem)
         raise UsageError(f"cannot write {path}: {reason[:1].lower()}{reason[1:]}") from problem
 
 
-def _write_and_rename(target: Path, data: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".tmp", dir=target.parent)
+@contextmanager
+def _renamed(target: Path) -> Iterator[Path]:
+    handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".tmp", dir=target.parent)
+    os.close(handle)
+    temporary = Path(name)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
+        yield temporary
+        with temporary.open("rb+") as file:
             os.fsync(file.fileno())
         # mkstemp makes files that only their owner reads; a report is as readable as the file it replaces.
-        Path(temporary).chmod(_mode(target))
-        Path(temporary).replace(target)
+        temporary.chmod(_mode(target))
+        temporary.replace(target)
     except BaseException:
         with suppress(OSError):
-            Path(temporary).unlink()
+            temporary.unlink()
         raise
 
 

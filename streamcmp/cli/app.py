@@ -49,6 +49,7 @@ app.command()(commands.merge)
 app.command()(commands.finalize)
 app.command()(hand.test)
 app.command()(files.check)
+app.command()(files.convert)
 app.command()(files.formats)
 
 

@@ -43,12 +43,12 @@ def choice(
     return option(name, f"{help}: {named}", panel, metavar=f"<{name.removeprefix('--')}>")
 
 
-_LOGS = "The two logs"
+LOGS = "The logs"
 _SIDE = "Where the sides differ"
 _ROWS = "Rows that cannot simply be counted"
 _TEST = "Statistics"
 SHOW = "The report"
-_PASS = "The pass"
+PASS = "The pass"
 _TALK = "On stderr, and options from elsewhere"
 
 Text = str | None
@@ -60,63 +60,75 @@ def _side(side: str, what: str, other: str | None = None) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Logs:
+class _Sides:
     """What to read."""
 
     left: Annotated[
         list[str],
-        option("--left", "the baseline's log: a file, glob, folder or address; repeat for more files", _LOGS),
+        option("--left", "the baseline's log: a file, glob, folder or address; repeat for more files", LOGS),
     ]
-    right: Annotated[list[str], option("--right", "the candidate's log, likewise", _LOGS)]
-    on: Annotated[Texts, option("--on", "id columns (a, or a,b); 'row' pairs by position", _LOGS)] = None
+    right: Annotated[list[str], option("--right", "the candidate's log, likewise", LOGS)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How a log is read."""
+
+    on: Annotated[Texts, option("--on", "id columns (a, or a,b); 'row' pairs by position", LOGS)] = None
     by: Annotated[
-        Texts, option("--by", "a family of slices: a column; a,b crosses two; repeat for more", _LOGS)
+        Texts, option("--by", "a family of slices: a column; a,b crosses two; repeat for more", LOGS)
     ] = None
-    where: Annotated[Text, option("--where", "only rows for which this SQL condition holds", _LOGS)] = None
-    guard: Annotated[Texts, option("--guard", "a column that must be equal on both sides", _LOGS)] = None
+    where: Annotated[Text, option("--where", "only rows for which this SQL condition holds", LOGS)] = None
+    guard: Annotated[Texts, option("--guard", "a column that must be equal on both sides", LOGS)] = None
     correct: Annotated[
-        Text, option("--correct", "the column that says whether the model was right", _LOGS)
+        Text, option("--correct", "the column that says whether the model was right", LOGS)
     ] = None
-    prediction: Annotated[
-        Text, option("--prediction", "or: the prediction, compared with --label", _LOGS)
-    ] = None
-    label: Annotated[Text, option("--label", "the true label", _LOGS)] = None
+    prediction: Annotated[Text, option("--prediction", "or: the prediction, compared with --label", LOGS)] = (
+        None
+    )
+    label: Annotated[Text, option("--label", "the true label", LOGS)] = None
     tolerance: Annotated[
-        float | None, option("--tolerance", "right if |prediction - label| is at most this", _LOGS)
+        float | None, option("--tolerance", "right if |prediction - label| is at most this", LOGS)
     ] = None
-    score: Annotated[Text, option("--score", "or: a score, compared with --threshold", _LOGS)] = None
-    threshold: Annotated[
-        float | None, option("--threshold", "right if the score is at least this", _LOGS)
-    ] = None
+    score: Annotated[Text, option("--score", "or: a score, compared with --threshold", LOGS)] = None
+    threshold: Annotated[float | None, option("--threshold", "right if the score is at least this", LOGS)] = (
+        None
+    )
     metric: Annotated[
-        Texts, option("--metric", "or: which metric or scorer of a harness's log says it", _LOGS)
+        Texts, option("--metric", "or: which metric or scorer of a harness's log says it", LOGS)
     ] = None
-    truth: Annotated[Text, option("--truth", "a third file with the columns id and label", _LOGS)] = None
+    truth: Annotated[Text, option("--truth", "a third file with the columns id and label", LOGS)] = None
     model_column: Annotated[
-        Text, option("--model-column", "of a table of several models: the column that names them", _LOGS)
+        Text, option("--model-column", "of a table of several models: the column that names them", LOGS)
     ] = None
-    id_type: Annotated[IdType | None, choice("--id-type", "compare ids as", IdType, _LOGS, default=False)] = (
+    id_type: Annotated[IdType | None, choice("--id-type", "compare ids as", IdType, LOGS, default=False)] = (
         None
     )
     id_normalize: Annotated[
-        Texts, option("--id-normalize", "compare ids in one form: nfc, lower or trim; repeat for more", _LOGS)
+        Texts, option("--id-normalize", "compare ids in one form: nfc, lower or trim; repeat for more", LOGS)
     ] = None
     id_strip_prefix: Annotated[
-        Texts, option("--id-strip-prefix", "cut this off ids that begin with it; repeat for more", _LOGS)
+        Texts, option("--id-strip-prefix", "cut this off ids that begin with it; repeat for more", LOGS)
     ] = None
     id_regex: Annotated[
-        Text, option("--id-regex", "compare the first group of this pattern, for ids that match it", _LOGS)
+        Text, option("--id-regex", "compare the first group of this pattern, for ids that match it", LOGS)
     ] = None
     label_type: Annotated[
         LabelType | None,
-        choice("--label-type", "compare prediction and label as", LabelType, _LOGS, default=False),
+        choice("--label-type", "compare prediction and label as", LabelType, LOGS, default=False),
     ] = None
     input_format: Annotated[
-        Text, option("--input-format", "where name and content do not tell; see `streamcmp formats`", _LOGS)
+        Text, option("--input-format", "where name and content do not tell; see `streamcmp formats`", LOGS)
     ] = None
     columns: Annotated[
-        Text, option("--columns", "names for the columns of a file without header: a,b,c", _LOGS)
+        Text, option("--columns", "names for the columns of a file without header: a,b,c", LOGS)
     ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Logs(Reading, _Sides):
+    """What to read, and how."""
+
     left_on: Annotated[Texts, _side("left", "on")] = None
     right_on: Annotated[Texts, _side("right", "on")] = None
     left_by: Annotated[Texts, _side("left", "by")] = None
@@ -211,16 +223,16 @@ class Slices:
 class Machine:
     """What the pass may use."""
 
-    memory: Annotated[Text, option("--memory", "such as 2GB (default: half of what there is)", _PASS)] = None
+    memory: Annotated[Text, option("--memory", "such as 2GB (default: half of what there is)", PASS)] = None
     spill_dir: Annotated[
-        Path | None, option("--spill-dir", "where to spill (default: the system's temporary folder)", _PASS)
+        Path | None, option("--spill-dir", "where to spill (default: the system's temporary folder)", PASS)
     ] = None
-    threads: Annotated[int | None, option("--threads", "how many", _PASS)] = None
-    strategy: Annotated[Strategy | None, choice("--strategy", "how to pair", Strategy, _PASS)] = None
+    threads: Annotated[int | None, option("--threads", "how many", PASS)] = None
+    strategy: Annotated[Strategy | None, choice("--strategy", "how to pair", Strategy, PASS)] = None
 
 
 Explain = Annotated[
-    bool, option("--explain", "say how the logs would be paired, and why; reads no rows", _PASS)
+    bool, option("--explain", "say how the logs would be paired, and why; reads no rows", PASS)
 ]
 
 

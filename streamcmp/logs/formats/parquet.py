@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+import json
+from functools import cached_property, partial
 from pathlib import Path
 
 import polars as pl
@@ -10,9 +11,11 @@ from polars.exceptions import PanicException, PolarsError
 
 from streamcmp.errors import DataError
 from streamcmp.logs.formats.base import Format, LazyShard
+from streamcmp.logs.profile import Profile
 from streamcmp.logs.stream import unreadable
 
 _MAGIC = b"PAR1"
+LOG_KEY = "streamcmp.log"  # in the metadata of a converted log: JSON of what its columns are
 
 
 def scan(source: str) -> pl.LazyFrame:
@@ -34,7 +37,24 @@ def open_parquet(path: Path, columns: tuple[str, ...] = ()) -> LazyShard:  # noq
         rows = frame.select(pl.len()).collect().item()  # from the footer
     except (PolarsError, PanicException, OSError) as error:
         raise unreadable(label, _plainer(path, error)) from error
-    return LazyShard(label, frame, size=size, rows=rows, bounds=partial(_bounds, path))
+    return ParquetShard(label, frame, size=size, rows=rows, bounds=partial(_bounds, path))
+
+
+class ParquetShard(LazyShard):
+    """A Parquet file. One that `streamcmp convert` wrote says what its columns are."""
+
+    @cached_property
+    def profile(self) -> Profile | None:
+        """From the file's metadata."""
+        try:
+            said = json.loads(pl.read_parquet_metadata(self.label).get(LOG_KEY, "null"))
+            ids, guards, advisory = (tuple(said[name]) for name in ("ids", "guards", "advisory"))
+            harness = str(said["harness"])
+        except (PolarsError, OSError, ValueError, TypeError, KeyError):
+            return None
+        return Profile(
+            harness, ids, guards, advisory, outcomes={"correct": "correct"}, about="converted", what="outcome"
+        )
 
 
 def _bounds(path: Path, column: str) -> tuple[int, int] | None:

@@ -1,0 +1,147 @@
+"""Any log to canonical Parquet, sorted by id, in bounded memory.
+
+Batches are sorted in runs that fit the budget, which go to files if there are several; ranges of ids are then
+taken from all runs, sorted, and written one after the other. A comparison of two such files reads in step.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from streamcmp import interrupt
+from streamcmp.comparison import Comparison
+from streamcmp.errors import EmptyLog, InternalError
+from streamcmp.logs.export import SORT_KEY, open_export
+from streamcmp.logs.formats.parquet import LOG_KEY
+from streamcmp.output import replacing
+from streamcmp.resources import Resources
+
+_CHUNK_ROWS, _GROUP_ROWS = 65_536, 500_000
+_LARGEST_RUN = 256 << 20
+_SHARE = 12  # of the memory budget, for a run: sorting holds it a few times
+
+
+@dataclass(frozen=True)
+class Converted:
+    """What was written: rows, columns, and sentences about what was detected."""
+
+    rows: int
+    columns: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def convert(comparison: Comparison, resources: Resources, output: Path) -> Converted:
+    """Write the log of side a to `output`.
+
+    Raises:
+        UsageError, DataError: as for a comparison; the log has no row.
+    """
+    export = open_export(comparison)
+    budget = min(_LARGEST_RUN, resources.memory // _SHARE)
+    with tempfile.TemporaryDirectory(prefix="streamcmp-", dir=resources.spill_dir) as folder:
+        runs = _runs(export.batches(resources.chunk_rows or _CHUNK_ROWS), budget, Path(folder))
+        if not runs:
+            raise EmptyLog(export.log.cook.parts[0].label)
+        rows = sum(_height(run) for run in runs)
+        with replacing(output) as temporary:
+            written, columns = _write(_merged(runs, rows), temporary, export.about)
+    if written != rows:
+        raise InternalError(f"{rows:,} rows were read, {written:,} written")
+    return Converted(rows, columns, export.notes)
+
+
+Run = pl.DataFrame | Path
+
+
+def _runs(batches: Iterator[pl.DataFrame], budget: int, folder: Path) -> list[Run]:
+    """Sorted runs: the only one in memory, several as files."""
+    runs: list[Run] = []
+    held: list[pl.DataFrame] = []
+    size = 0.0
+    for batch in batches:
+        interrupt.check()
+        if not batch.height:
+            continue
+        held.append(batch)
+        size += batch.estimated_size()
+        if size > budget:
+            runs.append(_spilled(held, folder / f"{len(runs)}.arrow"))
+            held, size = [], 0
+    if held and not runs:
+        return [_sorted(held)]
+    return [*runs, _spilled(held, folder / f"{len(runs)}.arrow")] if held else runs
+
+
+def _sorted(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat(frames, how="vertical_relaxed").sort(SORT_KEY, nulls_last=True, maintain_order=True)
+
+
+def _spilled(frames: Sequence[pl.DataFrame], path: Path) -> Path:
+    _sorted(frames).write_ipc(path)
+    return path
+
+
+def _height(run: Run) -> int:
+    return (
+        run.height
+        if isinstance(run, pl.DataFrame)
+        else int(pl.scan_ipc(run).select(pl.len()).collect().item())
+    )
+
+
+def _merged(runs: Sequence[Run], rows: int) -> Iterator[pl.DataFrame]:
+    """All rows in order."""
+    if isinstance(runs[0], pl.DataFrame):
+        yield runs[0]
+        return
+    paths = [run for run in runs if isinstance(run, Path)]
+    ids = [pl.scan_ipc(path).select(SORT_KEY) for path in paths]
+    # Boundaries from every so many-th id of each run: a range holds about as many rows as a run.
+    step = max(1, rows // (len(paths) * 64))
+    sample = pl.concat([frame.gather_every(step).collect() for frame in ids]).to_series().drop_nulls().sort()
+    cuts = (
+        [sample[len(sample) * number // len(paths)] for number in range(1, len(paths))] if len(sample) else []
+    )
+    starts = [0] * len(paths)
+    for cut in [*cuts, None]:
+        interrupt.check()
+        pieces = []
+        for index, path in enumerate(paths):
+            end = _position(ids[index], cut)
+            pieces.append(pl.scan_ipc(path).slice(starts[index], end - starts[index]).collect())
+            starts[index] = end
+        yield _sorted(pieces)
+
+
+def _position(ids: pl.LazyFrame, cut: Any) -> int:
+    """How many ids of a sorted run are smaller than `cut`; all, nulls too, without one."""
+    if cut is None:
+        return int(ids.select(pl.len()).collect().item())
+    return int(ids.select((pl.col(SORT_KEY) < cut).sum().cast(pl.Int64)).collect().item())
+
+
+def _write(frames: Iterator[pl.DataFrame], path: Path, about: Any) -> tuple[int, tuple[str, ...]]:
+    """One Parquet file of all frames, which have the same columns. Types are those of the first."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = 0
+    first = next(frames).drop(SORT_KEY)
+    schema = first.to_arrow().schema.with_metadata({LOG_KEY: json.dumps(about, ensure_ascii=False)})
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        frame: pl.DataFrame | None = first
+        while frame is not None:
+            interrupt.check()
+            rows += frame.height
+            table: pa.Table = frame.cast(first.schema).to_arrow().cast(schema)
+            writer.write_table(table, row_group_size=_GROUP_ROWS)
+            following = next(frames, None)
+            frame = None if following is None else following.drop(SORT_KEY)
+    return rows, tuple(first.columns)
