@@ -23,8 +23,11 @@ import pytest
 import streamcmp
 from streamcmp.cli import main
 from streamcmp.errors import StreamcmpError
+from streamcmp.logs.formats.parquet import open_parquet
+from streamcmp.report import RENDERERS
 from streamcmp.tally import COUNTERS, OVERALL, Part, Tally
 from tests.logs.shards import COMPRESS, write
+from tests.peak import peak
 
 STRATEGIES: tuple[Literal["auto", "buckets"], ...] = ("auto", "buckets")
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
@@ -945,3 +948,73 @@ def test_case_28_text_files_are_read_as_meant(
         report = compared(path, right, by=["domain"])
         assert {row["slice"].get("domain") for row in report["results"][1:]} == set(domains)
     assert compared(tsv, csv)["results"][0]["n"] == 4
+
+
+def one_sort_of_groups(folder: Path, rows: int, group: int) -> tuple[Path, Path]:
+    """Two logs of `rows` rows in row groups of `group`; the right one is wrong at every tenth of a's."""
+    folder.mkdir()
+    for name, every in (("l", 7), ("r", 10)):
+        pl.select(
+            id=pl.int_range(rows),
+            correct=pl.int_range(rows) % every != 0,
+            label=pl.int_range(rows) % 10,
+            domain=pl.format("domain {}", pl.int_range(rows) % 3),
+        ).lazy().sink_parquet(folder / f"{name}.parquet", row_group_size=group)
+    return folder / "l.parquet", folder / "r.parquet"
+
+
+@pytest.mark.parametrize("group", [1, 3000])
+@pytest.mark.parametrize("options", [{}, {"on": "row"}, {"where": "label < 5"}], ids=repr)
+def test_case_29_row_groups_of_any_size(tmp_path: Path, group: int, options: dict[str, Any]) -> None:
+    usual = compared(*one_sort_of_groups(tmp_path / "usual", 3000, 500), by=["domain"], **options)
+    paths = one_sort_of_groups(tmp_path / "odd", 3000, group)
+    assert [pq.read_metadata(path).num_row_groups for path in paths] == [3000 // group] * 2
+    assert compared(*paths, by=["domain"], **options) == usual
+
+
+@pytest.mark.parametrize("strategy", ["lockstep", "merge", "direct", "buckets"])
+def test_case_29_a_group_beyond_the_memory_gives_the_same_bytes(tmp_path: Path, strategy: Any) -> None:
+    rows = 700_000
+    paths = one_sort_of_groups(tmp_path / "giant", rows, rows)
+    small, large = (
+        streamcmp.compare(*paths, by="domain", strategy=strategy, memory=memory)
+        for memory in ("64MiB", "8GB")
+    )
+    shards = [open_parquet(path) for path in paths]
+    assert {shard.sparing(["id", "correct", "domain"], (64 << 20) // 3) is shard for shard in shards} == {
+        False
+    }
+    assert RENDERERS["json"](small) == RENDERERS["json"](large)
+    assert small.overall["n"] == rows
+
+
+def test_case_29_one_giant_group_within_the_memory(tmp_path: Path) -> None:
+    rows = 3_000_000
+    left, right = one_sort_of_groups(tmp_path / "giant", rows, rows)
+    run = ("run", "--left", left, "--right", right, "--by", "domain", "--format", "json", "--quiet")
+    whole, much = peak(*run, "--memory", "8GB")
+    paged, little = peak(*run, "--memory", "100MB")
+    assert whole == paged
+    assert little < 350e6 < much
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", ["auto", "buckets"])
+def test_case_29_twenty_million_rows_in_one_group(tmp_path: Path, strategy: str) -> None:
+    rows = 20_000_000
+    left, right = one_sort_of_groups(tmp_path / "giant", rows, rows)
+    run = ("run", "--left", left, "--right", right, "--by", "domain", "--format", "json", "--quiet")
+    printed, most = peak(*run, "--memory", "500MB", "--strategy", strategy)
+    assert json.loads(printed)["results"][0]["n"] == rows
+    assert most < 600e6
+
+
+@pytest.mark.slow
+def test_case_29_a_hundred_thousand_groups(tmp_path: Path) -> None:
+    paths = one_sort_of_groups(tmp_path / "tiny", 200_000, 2)
+    assert pq.read_metadata(paths[0]).num_row_groups == 100_000
+    run = ("run", "--left", paths[0], "--right", paths[1], "--by", "domain", "--format", "json", "--quiet")
+    printed, most = peak(*run, "--memory", "1GB")
+    assert json.loads(printed)["results"][0]["n"] == 200_000
+    assert most < 1.1e9
+    says(refusal(*paths, memory="700MB"), "metadata", "--memory", paths[0])

@@ -35,13 +35,13 @@ def open_pair(comparison: Comparison, *, memory_budget: int | None = None) -> Lo
 
     Args:
         comparison: the request.
-        memory_budget: bytes that the truth file may take; None for no limit.
+        memory_budget: bytes that the run may take; None for no limit.
 
     Raises:
         UsageError: a column, option or type that does not fit; the message lists what is there.
         DataError: an empty log, or a truth file that cannot be used.
     """
-    shards = {side: _shards(comparison, side) for side in SIDES}
+    shards = {side: _shards(comparison, side, memory_budget) for side in SIDES}
     views = {side: with_metric(View.of(side, shards[side]), comparison) for side in SIDES}
     wide = is_wide(comparison)
     try:
@@ -66,14 +66,18 @@ def open_pair(comparison: Comparison, *, memory_budget: int | None = None) -> Lo
         sides={side: plan.describe(side, shards[side]) for side in SIDES},
         advisory=tuple(guard.name for guard in plan.guards if guard.advisory),
         ids=plan.ids,
-        both=Cook(plan.views["a"].parts, {f"{side}.": logs[side].recipe for side in SIDES}) if wide else None,
+        both=Cook.of(plan.views["a"].parts, {f"{side}.": logs[side].recipe for side in SIDES}, memory_budget)
+        if wide
+        else None,
     )
 
 
-def _shards(comparison: Comparison, side: SideName) -> Sequence[Shard]:
+def _shards(comparison: Comparison, side: SideName, memory: int | None) -> Sequence[Shard]:
     log = comparison.log(side)
     option = f"--{OPTION_OF_SIDE[side]}"
-    shards = open_shards(log.source, option=option, input_format=log.input_format, columns=log.columns)
+    shards = open_shards(
+        log.source, option=option, input_format=log.input_format, columns=log.columns, memory=memory
+    )
     if comparison.model_column is None or log.model is None:
         return shards
     return rows_of_model(shards, comparison.model_column, log.model, f"{option}-model")
@@ -196,7 +200,7 @@ class _Plan:
                 shows_id=self.pairs_by_id,
             )  # fmt: skip
             recipe_check(recipe, self.views[side])
-            made[side] = ShardedLog.of(self.views[side], recipe, len(self.codecs))
+            made[side] = ShardedLog.of(self.views[side], recipe, len(self.codecs), memory_budget)
         return made
 
     def rule(self) -> Rule:

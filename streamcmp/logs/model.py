@@ -60,6 +60,13 @@ class Shard(Protocol):
         """
         ...
 
+    def sparing(self, columns: Sequence[str], most: int) -> Shard:
+        """A shard of the same rows that takes about `most` bytes at a time to read these columns.
+
+        Itself, unless it is known to take more.
+        """
+        ...
+
     def bounds(self, column: str) -> tuple[int, int] | None:
         """The range of an integer column by metadata: a hint, to be verified. None where unknown."""
         ...

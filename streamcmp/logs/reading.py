@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NoReturn
 
@@ -19,6 +19,7 @@ from streamcmp.logs.values import Column
 from streamcmp.logs.view import Part, View
 
 _NUMBER = "\0row"  # no column of a log is called so
+_SHARE = 3  # what one file decodes at a time may take a third of the memory: two sides do, and we compute
 BYTES_PER_ROW = 64  # a guess, for planning only, where a format does not tell its rows
 
 
@@ -28,6 +29,15 @@ class Cook:
 
     parts: tuple[Part, ...]
     recipes: Mapping[str, Recipe]  # prefix -> recipe
+
+    @classmethod
+    def of(cls, parts: Sequence[Part], recipes: Mapping[str, Recipe], memory: int | None) -> Cook:
+        """The scan; shards that would take too much of `memory` bytes at once are read in smaller batches."""
+        cook = cls(tuple(parts), recipes)
+        if memory is None:
+            return cook
+        names, most = cook._names(), memory // _SHARE
+        return cls(tuple(replace(part, shard=part.shard.sparing(names, most)) for part in parts), recipes)
 
     def batches(self, chunk_rows: int) -> Iterator[pl.DataFrame]:
         """Canonical batches of exactly `chunk_rows` rows, the last one shorter."""
@@ -163,8 +173,8 @@ class ShardedLog:
     families: tuple[bool, ...]
 
     @classmethod
-    def of(cls, view: View, recipe: Recipe, families: int) -> ShardedLog:
-        """The log of a side whose recipe is settled."""
+    def of(cls, view: View, recipe: Recipe, families: int, memory: int | None) -> ShardedLog:
+        """The log of a side whose recipe is settled. `memory`: what the run may take, in bytes."""
         known = [part.shard.rows for part in view.parts]
         rows = sum(count for count in known if count is not None) if None not in known else None
         sizes = sum((part.shard.size or 0) // BYTES_PER_ROW for part in view.parts if part.shard.rows is None)
@@ -172,7 +182,7 @@ class ShardedLog:
         return cls(
             view.side,
             recipe,
-            Cook(view.parts, {"": recipe}),
+            Cook.of(view.parts, {"": recipe}, memory),
             rows,
             rows if rows is not None else sum(count or 0 for count in known) + sizes,
             tuple(index in carried for index in range(families)),

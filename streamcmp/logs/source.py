@@ -14,12 +14,18 @@ from streamcmp.logs.files import Found, find
 from streamcmp.logs.formats.base import BaseShard, Format, LazyShard, WithConstants
 from streamcmp.logs.formats.frame import open_frame
 from streamcmp.logs.model import Inputs, Shard
+from streamcmp.usage import size
 
 _URI = re.compile(r"(?!file:)[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 
 
 def open_shards(
-    source: Any, *, option: str = "--left", input_format: str | None = None, columns: tuple[str, ...] = ()
+    source: Any,
+    *,
+    option: str = "--left",
+    input_format: str | None = None,
+    columns: tuple[str, ...] = (),
+    memory: int | None = None,
 ) -> list[Shard]:
     """The shards of one log, each opened and its metadata read; no rows are.
 
@@ -28,10 +34,12 @@ def open_shards(
     those of a list in the list's order. `key=value` folders below the folder or the glob's fixed part become
     text columns; such a column hides one of the same name in the file.
     `option` is what messages call this log. `columns` names the columns of text files without a header.
+    `memory`: bytes that the run may take; None for no limit.
 
     Raises:
         UsageError: nothing is there, it cannot be read again, or its format is unclear or mixed.
-        DataError: a file is not what its format demands: truncated, empty, corrupt.
+        DataError: a file is not what its format demands: truncated, empty, corrupt; or what the files say of
+            themselves takes more than half of `memory`.
     """
     forced = formats.by_name(input_format) if input_format is not None else None
     sources = list(source) if isinstance(source, (list, tuple)) else [source]
@@ -51,6 +59,7 @@ def open_shards(
     files = [part for part in parts if isinstance(part, tuple)]
     _check_one_format(files, option)
     _check_different_files(files, option)
+    _check_memory(files, option, memory)
     if columns and not (files and files[0][1].headerless):
         what = files[0][1].name if files else "a frame"
         raise UsageError(f"{option}: --columns names the columns of csv, tsv or lines, not of {what}")
@@ -160,6 +169,21 @@ def _check_different_files(files: Sequence[tuple[Found, Format]], option: str) -
         if before is not found.path:
             same = "" if before == found.path else f" (the other is {found.path})"
             raise UsageError(f"{option}: {before} is in the log twice{same}; its rows would count twice")
+
+
+def _check_memory(files: Sequence[tuple[Found, Format]], option: str, memory: int | None) -> None:
+    """Metadata stay in memory as long as the log is read: those of millions of row groups are gigabytes."""
+    takes = [
+        (chosen.opening(found.path), found.path) for found, chosen in files if chosen.opening is not None
+    ]
+    total = sum(each for each, _ in takes)
+    if memory is not None and total > memory // 2:
+        path = max(takes)[1]
+        raise DataError(
+            f"{option}: the metadata of {path}{' and the other files' if len(takes) > 1 else ''} take about "
+            f"{size(total)}, more than half of the memory ({size(memory)}): too many tiny row groups; write "
+            "them larger, or raise --memory"
+        )
 
 
 def _open(found: Found, chosen: Format, columns: tuple[str, ...]) -> Shard:

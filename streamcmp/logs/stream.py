@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
-
-# Fewer row groups in flight: a quarter less memory at the same speed (measured). Read when a scan starts.
-os.environ.setdefault("POLARS_ROW_GROUP_PREFETCH_SIZE", "2")
 
 import polars as pl
 from polars.exceptions import PanicException, PolarsError

@@ -24,7 +24,8 @@ class Format:
     `open` takes a file and the names given by `--columns` (only if `headerless`), checks what can be checked
     without reading rows, and raises DataError naming the file. `sniff` tells from the first 8 bytes whether a
     file surely is of this format; it outranks the ending (asked of built-in formats only). `scan` reads an
-    object store's URI, where the format can.
+    object store's URI, where the format can. `opening` tells how many bytes of memory it takes to open a
+    file, where that may be many.
 
     A format within another `refines` it: a file that opens as the other's is of this one if `detect` says so.
     Its shards carry a `profile`. `choose` takes all files of a log, opened, and what messages call the log;
@@ -38,6 +39,7 @@ class Format:
     text: bool = False  # may be compressed as a whole: .csv.gz
     headerless: bool = False
     scan: Callable[[str], pl.LazyFrame] | None = None
+    opening: Callable[[Path], int] | None = None
     about: str = ""  # for the list of formats
     refines: str | None = None
     detect: Callable[[Path], bool] = lambda path: False  # noqa: ARG005 - needs no look
@@ -74,6 +76,10 @@ class BaseShard(ABC):
     def bounds(self, column: str) -> tuple[int, int] | None:  # noqa: ARG002 - for those that know
         """None: this format does not tell what range an integer column spans."""
         return None
+
+    def sparing(self, columns: Sequence[str], most: int) -> Shard:  # noqa: ARG002 - for those that could take more
+        """Itself: batches of this format are small."""
+        return self
 
     def value(self, column: str, row: int) -> object:
         """The value at a 0-based row, found by walking the batches. For messages: slow on a large file."""
@@ -194,6 +200,11 @@ class WithConstants(BaseShard):
         for batch in self._shard.batches([name for name in columns if name not in self._constants]):
             yield conform(batch.with_columns(self._literals()), columns)
 
+    def sparing(self, columns: Sequence[str], most: int) -> Shard:
+        """What the file's shard says, with the same constants."""
+        names = [name for name in columns if name not in self._constants]
+        return WithConstants(self._shard.sparing(names, most), self._constants)
+
     def bounds(self, column: str) -> tuple[int, int] | None:
         """What the file says; constants are text."""
         return None if column in self._constants else self._shard.bounds(column)
@@ -231,3 +242,8 @@ class WithAlias(BaseShard):
         for batch in self._shard.batches(inner):
             alias = batch[self._column].alias(self._alias) if self._alias in columns else None
             yield conform(batch if alias is None else batch.with_columns(alias), columns)
+
+    def sparing(self, columns: Sequence[str], most: int) -> Shard:
+        """What the file's shard says, with the same alias."""
+        names = [self._column if name == self._alias else name for name in columns]
+        return WithAlias(self._shard.sparing(names, most), self._alias, self._column)

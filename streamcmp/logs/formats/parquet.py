@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -11,10 +13,14 @@ from polars.exceptions import PanicException, PolarsError
 
 from streamcmp.errors import DataError
 from streamcmp.logs.formats.base import Format, LazyShard
+from streamcmp.logs.formats.row_groups import RowGroupShard, decoded_bytes
+from streamcmp.logs.model import Shard
 from streamcmp.logs.profile import Profile
 from streamcmp.logs.stream import unreadable
 
 _MAGIC = b"PAR1"
+_TRAILER = 8  # the footer's length in 4 bytes, and the magic
+_PARSED = 12  # so many times its length a footer takes in memory, parsed by either library (measured)
 LOG_KEY = "streamcmp.log"  # in the metadata of a converted log: JSON of what its columns are
 
 
@@ -23,25 +29,12 @@ def scan(source: str) -> pl.LazyFrame:
     return pl.scan_parquet(source, hive_partitioning=False, use_statistics=False, glob="://" in source)
 
 
-def open_parquet(path: Path, columns: tuple[str, ...] = ()) -> LazyShard:  # noqa: ARG001 - no names to give
-    """A Parquet file, its footer read and believed for the number of rows.
-
-    Raises:
-        DataError: the file is empty, truncated or not Parquet.
-    """
-    label, size = str(path), path.stat().st_size
-    if size == 0:
-        raise DataError(f"{label}: is empty (0 bytes): not a Parquet file, not even one without rows")
-    frame = scan(label)
-    try:
-        rows = frame.select(pl.len()).collect().item()  # from the footer
-    except (PolarsError, PanicException, OSError) as error:
-        raise unreadable(label, _plainer(path, error)) from error
-    return ParquetShard(label, frame, size=size, rows=rows, bounds=partial(_bounds, path))
-
-
 class ParquetShard(LazyShard):
     """A Parquet file. One that `streamcmp convert` wrote says what its columns are."""
+
+    def __init__(self, path: Path, frame: pl.LazyFrame, rows: int) -> None:
+        super().__init__(str(path), frame, size=path.stat().st_size, rows=rows, bounds=partial(_bounds, path))
+        self._path = path
 
     @cached_property
     def profile(self) -> Profile | None:
@@ -55,6 +48,50 @@ class ParquetShard(LazyShard):
         return Profile(
             harness, ids, guards, advisory, outcomes={"correct": "correct"}, about="converted", what="outcome"
         )
+
+    def sparing(self, columns: Sequence[str], most: int) -> Shard:
+        """Itself, or a reader of pages where row groups of the columns would take more than `most` bytes."""
+        assert self.size is not None
+        assert self.rows is not None
+        # pyarrow takes 0.1 s to load, so the footer is looked at only where a group may be too large: where
+        # not even the whole file is small. Ids of text take 64 bytes, and compress to an eighth (measured).
+        if 64 * self.rows * len(columns) <= most and 8 * self.size <= most:
+            return self
+        if parsed_footer(self._path) > most:
+            return self  # a footer of this length tells of many groups, not of large ones
+        giant = decoded_bytes(self._path, columns) > most
+        return RowGroupShard(self, self._path) if giant else self
+
+
+def parsed_footer(path: Path) -> int:
+    """What a Parquet file's footer takes in memory: it describes every column of every row group.
+
+    0 for a file that has none.
+    """
+    with path.open("rb") as file:
+        end = file.seek(0, os.SEEK_END)
+        if end < _TRAILER:
+            return 0
+        file.seek(end - _TRAILER)
+        length, magic = int.from_bytes(file.read(4), "little"), file.read(4)
+        return _PARSED * min(end, length) if magic == _MAGIC else 0
+
+
+def open_parquet(path: Path, columns: tuple[str, ...] = ()) -> ParquetShard:  # noqa: ARG001 - no names to give
+    """A Parquet file, its footer read and believed for the number of rows.
+
+    Raises:
+        DataError: the file is empty, truncated or not Parquet.
+    """
+    label = str(path)
+    if path.stat().st_size == 0:
+        raise DataError(f"{label}: is empty (0 bytes): not a Parquet file, not even one without rows")
+    frame = scan(label)
+    try:
+        rows = frame.select(pl.len()).collect().item()  # from the footer
+    except (PolarsError, PanicException, OSError) as error:
+        raise unreadable(label, _plainer(path, error)) from error
+    return ParquetShard(path, frame, rows)
 
 
 def _bounds(path: Path, column: str) -> tuple[int, int] | None:
@@ -93,4 +130,5 @@ FORMAT = Format(
     open=open_parquet,
     sniff=lambda head: head.startswith(_MAGIC),
     scan=scan,
+    opening=parsed_footer,
 )
