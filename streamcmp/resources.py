@@ -65,6 +65,9 @@ class Resources:
             raise UsageError(f"--memory must be at least 64MiB, not {self.memory:,} bytes")
         if self.threads < 1:
             raise UsageError(f"--threads must be at least 1, not {self.threads}")
+        if os.environ.get("POLARS_MAX_THREADS", "").strip() == "0":
+            # Polars would panic, at the first query.
+            raise UsageError("POLARS_MAX_THREADS is 0 in the environment; unset it, or make it 1 or more")
         if not self.spill_dir.is_dir():
             raise UsageError(f"--spill-dir {self.spill_dir} is not a folder")
 

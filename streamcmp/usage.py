@@ -5,6 +5,8 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 
 
 def size(count: int) -> str:
@@ -15,6 +17,13 @@ def size(count: int) -> str:
 def usage(started: float) -> str:
     """One sentence: seconds since `started` (of time.perf_counter), and the most memory this process had."""
     seconds = time.perf_counter() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # KiB; bytes on macOS
-    gigabytes = peak / 1e9 if sys.platform == "darwin" else peak * 1024 / 1e9
-    return f"took {seconds:.1f} s; peak memory {gigabytes:.2f} GB"
+    return f"took {seconds:.1f} s; peak memory {_peak() / 1e9:.2f} GB"
+
+
+def _peak() -> int:
+    """The most bytes of memory that this process had."""
+    # getrusage may tell of the process that started this one: what that had counts until exec (Linux).
+    with suppress(OSError, StopIteration), Path("/proc/self/status").open(encoding="utf-8") as status:
+        return 1024 * next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak

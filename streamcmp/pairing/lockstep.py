@@ -22,7 +22,7 @@ from streamcmp.logs.model import FILTERED, ID
 from streamcmp.pairing.batch import Side, make_pairs
 from streamcmp.pairing.keys import keys_of
 from streamcmp.pairing.matching import repeats
-from streamcmp.pairing.spill import Spill, bucket_bits, groups, hold_bytes
+from streamcmp.pairing.spill import Spill, bucket_bits, check_room, groups, hold_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,7 +114,8 @@ class _Uniqueness:
     def __init__(self, pair: LogPair, resources: Resources) -> None:
         self._bits = bucket_bits(pair.a.estimated_rows)
         self._keys = Spill([np.dtype(np.uint64)], self._bits, resources.spill_dir, hold_bytes(resources))
-        self._threads = resources.threads
+        self._spilled = 8 * pair.a.estimated_rows - hold_bytes(resources)
+        self._resources = resources
         self._last: Any = None
         self._rising: bool | None = None
 
@@ -127,6 +128,8 @@ class _Uniqueness:
             rising = continues and bool((ids.slice(1) > ids.slice(0, len(ids) - 1)).all())
             if self._rising and not rising:
                 raise OutOfStep
+            if self._rising is None and not rising:
+                check_room(self._resources, self._spilled)
             self._rising, self._last = rising, ids.last()
         if self._rising is False:
             keys = keys_of(ids)
@@ -134,7 +137,7 @@ class _Uniqueness:
 
     def conclude(self) -> None:
         if self._rising is False:
-            with ThreadPoolExecutor(self._threads) as pool:
+            with ThreadPoolExecutor(self._resources.threads) as pool:
                 if any(pool.map(self._repeats, groups([self._keys]))):
                     raise OutOfStep
 

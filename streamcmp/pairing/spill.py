@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streamcmp.errors import DataError
+from streamcmp.usage import size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,8 +50,8 @@ def check_room(resources: Resources, needed: int) -> None:
     free = shutil.disk_usage(resources.spill_dir).free
     if needed > free:
         raise DataError(
-            f"this comparison spills about {needed / 1e9:,.1f} GB, but {resources.spill_dir} has "
-            f"{free / 1e9:,.1f} GB free; give a folder with more room with --spill-dir, or more --memory"
+            f"this comparison spills about {size(needed)}, but {resources.spill_dir} has {size(free)} free; "
+            "give a folder with more room with --spill-dir, or more --memory"
         )
 
 
@@ -125,9 +126,9 @@ class Spill:
             places &= np.uint32((1 << int(room)) - 1)
             order = places.astype(np.intp)
             planes = [np.take(plane, order) for plane in planes]
-        size = rows * sum(plane.itemsize for plane in self._planes)
-        if size <= self._hold_bytes:
-            self._hold_bytes -= size
+        takes = rows * sum(plane.itemsize for plane in self._planes)
+        if takes <= self._hold_bytes:
+            self._hold_bytes -= takes
             self._chunks.append(_Chunk(cuts, planes, ()))
         else:
             self._chunks.append(_Chunk(cuts, None, tuple(self._write(plane) for plane in planes)))
@@ -143,7 +144,7 @@ class Spill:
                 view = view[self._file.write(view) :]
         except OSError as error:
             raise DataError(
-                f"cannot spill to {self._folder}: {error.strerror or error} after {start:,} bytes; "
+                f"cannot spill to {self._folder}: {error.strerror or error} after {size(start)}; "
                 "give a folder with more room with --spill-dir, or more --memory"
             ) from None
         self.spilled_bytes += plane.nbytes

@@ -70,6 +70,22 @@ def test_a_signal_before_the_command_line_is_there(number: int) -> None:
     assert done.stderr == "streamcmp: interrupted; nothing was written\n"
 
 
+def test_the_number_of_row_groups_in_flight_is_bounded_in_the_command_only() -> None:
+    name = "POLARS_ROW_GROUP_PREFETCH_SIZE"
+    clean = {key: value for key, value in os.environ.items() if key != name}
+    show = f"import os; print(os.environ.get({name!r}))"
+    command = f"from streamcmp import tuning; tuning.before_imports(); {show}"
+    for script, given, used in (
+        (command, {}, "2"),
+        (command, {name: "7"}, "7"),
+        (f"import streamcmp.api; {show}", {}, "None"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=clean | given, check=True, capture_output=True, text=True
+        )
+        assert done.stdout.strip() == used
+
+
 def test_what_libraries_say_to_programmers_is_for_verbose_only() -> None:
     script = (
         "import sys, streamcmp.cli; from warnings import warn; from streamcmp.__main__ import process\n"
@@ -185,36 +201,6 @@ def test_a_reader_that_is_not_there_is_no_error(arguments: list[str]) -> None:
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.usefixtures("logs")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("strategy", ["lockstep", "buckets"])
-def test_a_signal_stops_with_one_line_and_leaves_nothing(tmp_path: Path, number: int, strategy: str) -> None:
-    rows = 4_000_000
-    log = pl.select(id=pl.int_range(rows), correct=pl.int_range(rows) % 2)
-    log.write_parquet("big.parquet")
-    spill = tmp_path / "spill"
-    spill.mkdir()
-    # The signal is sent once the pass has begun: the first note says that the logs were opened.
-    arguments = ["run", "--left", "big.parquet", "--right", "big.parquet", "--spill-dir", str(spill),
-                 "--memory", "64MiB", "--threads", "1", "--strategy", strategy,
-                 "--output", "report.json"]  # fmt: skip
-    with subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
-        assert running.stderr is not None
-        assert running.stdout is not None
-        assert running.stderr.readline().startswith(b"note: ")
-        running.send_signal(number)
-        said = running.stderr.read().decode()
-        printed = running.stdout.read()
-        code = running.wait()
-    assert code == 128 + number
-    assert [line for line in said.splitlines() if not line.startswith("note: ")] == [
-        "streamcmp: interrupted; nothing was written"
-    ]
-    assert printed == b""
-    assert not list(spill.iterdir())
-    assert not Path("report.json").exists()
 
 
 def test_parquet_is_not_for_a_terminal(tmp_path: Path) -> None:

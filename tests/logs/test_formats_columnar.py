@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -177,14 +175,3 @@ def test_conform_keeps_the_height() -> None:
     assert conform(FRAME, []).shape == (3, 0)
     assert conform(FRAME, ["b", "id"]).rows() == [(None, 3), (None, 1), (None, 2)]
     assert conform(FRAME, ["b"]).schema == {"b": pl.Null}
-
-
-def test_the_number_of_row_groups_in_flight_is_bounded() -> None:
-    code = "import os, streamcmp.logs.stream; print(os.environ['POLARS_ROW_GROUP_PREFETCH_SIZE'])"
-    for given, used in ((None, "2"), ("7", "7")):
-        env = {key: value for key, value in os.environ.items() if key != "POLARS_ROW_GROUP_PREFETCH_SIZE"}
-        env |= {} if given is None else {"POLARS_ROW_GROUP_PREFETCH_SIZE": given}
-        out = subprocess.run(
-            [sys.executable, "-c", code], env=env, check=True, capture_output=True, text=True
-        )
-        assert out.stdout.strip() == used
