@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from streamcmp.errors import UsageError
 
 
-def write_atomic(path: str | Path, data: bytes) -> None:
-    """Write `data` to `path`, replacing what is there in one step.
+def write_atomic(path: str | Path, data: bytes | Iterable[bytes]) -> None:
+    """Write `data`, whole or in pieces, to `path`, replacing what is there in one step.
 
     The bytes go to a temporary name in the same folder, reach the disk, and are then renamed: a reader sees
     the old file or the new one, and an interrupted run leaves neither half a file nor the temporary one.
@@ -25,8 +25,8 @@ def write_atomic(path: str | Path, data: bytes) -> None:
         raise UsageError(f"cannot write {target}: it is a folder; give a file name in it")
     if not target.parent.is_dir():
         raise UsageError(f"cannot write {target}: there is no folder {target.parent}; create it first")
-    with replacing(target) as temporary:
-        temporary.write_bytes(data)
+    with replacing(target) as temporary, temporary.open("wb") as file:
+        file.writelines([data] if isinstance(data, bytes) else data)
 
 
 @contextmanager

@@ -22,12 +22,12 @@ process()
 """
 
 
-def peak(*arguments: str | Path) -> tuple[str, int]:
+def peak(*arguments: str | Path) -> tuple[bytes, int]:
     """What `streamcmp ARGUMENTS` prints on stdout, and its peak memory in bytes. It must succeed."""
     if not Path("/proc/self/status").exists():
         pytest.skip("peak memory is read from /proc")
     done = subprocess.run(
-        [sys.executable, "-c", _PROBE, *map(str, arguments)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", _PROBE, *map(str, arguments)], capture_output=True, check=False
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout, 1024 * int(done.stderr.rsplit("peak ", 1)[1])
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout, 1024 * int(done.stderr.rsplit(b"peak ", 1)[1])

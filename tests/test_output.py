@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,16 @@ def test_a_long_name_still_has_a_temporary_one(tmp_path: Path) -> None:
     target = tmp_path / ("x" * 240)
     write_atomic(target, b"data")
     assert target.read_bytes() == b"data"
+
+
+def test_pieces_that_end_early_leave_nothing(tmp_path: Path) -> None:
+    def pieces() -> Iterator[bytes]:
+        yield b"half"
+        raise KeyboardInterrupt
+
+    write_atomic(tmp_path / "whole", iter([b"one, ", b"two"]))
+    assert (tmp_path / "whole").read_bytes() == b"one, two"
+    for name in ("whole", "new"):
+        with pytest.raises(KeyboardInterrupt):
+            write_atomic(tmp_path / name, pieces())
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("whole", b"one, two")]

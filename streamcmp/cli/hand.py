@@ -62,7 +62,7 @@ def test(counts: Counts, names: Names, statistics: Statistics, show: ShowTest, t
         option = {"n_ab": " (--lost)", "n_ba": " (--won)"}.get(str(problem).partition(" ")[0], "")
         raise UsageError(f"{problem}{option}") from None
     text = json.dumps(result.to_dict(), indent=2) + "\n" if form == "json" else _for_people(result, called)
-    write(text, show.output, Notes(quiet=talk.quiet, verbose=talk.verbose))
+    write([text.encode()], show.output, Notes(quiet=talk.quiet, verbose=talk.verbose))
 
 
 def _for_people(result: McnemarResult, names: tuple[str, str]) -> str:

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import glob
 import os
+import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from streamcmp.cli.options import Show
 from streamcmp.cli.stderr import Notes, say
 from streamcmp.errors import UsageError
-from streamcmp.report import FORMAT_OF_ENDING, RENDERERS
+from streamcmp.report import FORMAT_OF_ENDING, in_pieces
 from streamcmp.usage import size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from streamcmp.cli.hand import ShowTest
     from streamcmp.report.model import Report
     from streamcmp.resources import Step
+
+_HELD = 64 * 2**20  # of what goes to stdout; more waits in a temporary file
 
 
 def chosen_format(show: Show | ShowTest, endings: Mapping[str, str] = FORMAT_OF_ENDING) -> str:
@@ -103,38 +106,48 @@ def show_plan(steps: Iterable[Step]) -> None:
         spill = f"up to {size(step.spill)} of spill" if step.spill else "no spill"
         lines.append(f"{number}. {step.strategy}: {step.why}; about {size(step.memory)} of memory, {spill}\n")
     lines.append("Each checks what it relies on as it reads; the first that fits gives the result.\n")
-    write("".join(lines), None, Notes(quiet=True, verbose=False))
+    write(["".join(lines).encode()], None, Notes(quiet=True, verbose=False))
 
 
-def render(report: Report, form: str, show: Show) -> str | bytes:
-    """The report in a format."""
+def render(report: Report, form: str, show: Show) -> Iterator[bytes]:
+    """The report in a format, in pieces."""
     if form == "table":
         color = show.output is None and _on_terminal()
-        return RENDERERS[form](report, top=show.top, color=color)
-    if form == "markdown":
-        return RENDERERS[form](report, top=show.top)
-    return RENDERERS[form](report)
+        return in_pieces(form, report, top=show.top, color=color)
+    return in_pieces(form, report, **({"top": show.top} if form == "markdown" else {}))
 
 
-def write(result: str | bytes, path: Path | None, notes: Notes) -> None:
+def write(pieces: Iterable[bytes], path: Path | None, notes: Notes) -> None:
     """To `path` at once, or to stdout."""
-    data = result.encode() if isinstance(result, str) else result
     if path is None:
-        write_stdout(data)
+        write_stdout(pieces)
         return
     from streamcmp.output import write_atomic
 
-    write_atomic(path, data)
+    write_atomic(path, pieces)
     notes.note(f"wrote {path}")
 
 
-def write_stdout(data: bytes) -> None:
-    """To stdout, all of it. Raises UsageError where it cannot be written; BrokenPipeError as it is."""
+def write_stdout(pieces: Iterable[bytes]) -> None:
+    """To stdout, all of it, once there is all of it.
+
+    Raises UsageError where it cannot be written; BrokenPipeError as it is.
+    """
     if sys.stdout is None:
         raise UsageError("stdout is closed; give --output FILE, or open it")
+    from tempfile import SpooledTemporaryFile
+
+    with SpooledTemporaryFile(_HELD) as whole:
+        for piece in pieces:
+            whole.write(piece)  # writelines would hold them all
+        whole.seek(0)
+        _copy_to_stdout(whole)
+
+
+def _copy_to_stdout(whole: IO[bytes]) -> None:
     try:
         sys.stdout.flush()
-        sys.stdout.buffer.write(data)
+        shutil.copyfileobj(whole, sys.stdout.buffer)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -33,6 +33,19 @@ RENDERERS: Final = MappingProxyType[str, Renderer](
         "markdown": _renderer("markdown"),
     }
 )
+_IN_PIECES: Final = frozenset(("json", "csv"))
+
+
+def in_pieces(form: str, report: Report, **options: Any) -> Iterator[bytes]:
+    """The bytes of `RENDERERS[form]`, in pieces where a format has a line per result and may be long."""
+    if form in _IN_PIECES:
+        for piece in import_module(f"streamcmp.report.{form}").pieces(report):
+            yield piece.encode()
+        return
+    whole = RENDERERS[form](report, **options)
+    yield whole.encode() if isinstance(whole, str) else whole
+
+
 # What the ending of --output implies.
 FORMAT_OF_ENDING: Final = MappingProxyType(
     {".json": "json", ".csv": "csv", ".parquet": "parquet", ".md": "markdown", ".txt": "table"}

@@ -63,6 +63,7 @@ EXTRA_FIELDS: dict[str, tuple[str, ...]] = {
     "mde": ("mde",),
     "anytime": ("log10_e", "p_anytime", "log10_p_anytime", "share_won_anytime_low", "share_won_anytime_high"),
 }
+PIECE_ROWS = 10_000  # results that are made into Python objects or text at a time
 VERDICTS = ("better", "worse", "equivalent", "inconclusive", "untested")
 
 
@@ -176,9 +177,10 @@ class Report:
     def result_dicts(self) -> Iterator[dict[str, Any]]:
         """One JSON-ready dictionary per result, in reading order: family, slice, then `fields`."""
         for family, rows in self.by_family():
-            slices = slice_dicts(family, rows)
-            for cut, fields in zip(slices, rows.select(self.fields).iter_rows(named=True), strict=True):
-                yield {"family": family.family, "slice": cut, **fields}
+            for part in rows.iter_slices(PIECE_ROWS):
+                slices = slice_dicts(family, part)
+                for cut, fields in zip(slices, part.select(self.fields).iter_rows(named=True), strict=True):
+                    yield {"family": family.family, "slice": cut, **fields}
 
 
 def slice_dicts(family: Family, rows: pl.DataFrame) -> list[dict[str, Any]]:

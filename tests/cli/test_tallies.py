@@ -11,6 +11,7 @@ import pytest
 import streamcmp
 from streamcmp.tally import Tally
 from tests.cli.conftest import BOTH, LEFT, RIGHT, Cli
+from tests.peak import peak
 
 
 @pytest.mark.usefixtures("logs")
@@ -100,3 +101,18 @@ def test_counts_in_hand_into_a_file(cli: Cli, tmp_path: Path) -> None:
     assert target.read_text().startswith(
         "no clear difference between right and left: won 5, lost 0; p = 0.06"
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["json", "csv", "parquet"])
+def test_a_million_slices_within_two_gigabytes(tmp_path: Path, form: str) -> None:
+    rows = 1_000_000
+    counts = pl.select(
+        user=pl.format("user-{}", pl.int_range(rows)),
+        **{name: pl.int_range(rows) % by for name, by in (("both_correct", 7), ("n_ab", 5), ("n_ba", 3))},
+        both_wrong=pl.int_range(rows) % 2,
+    )
+    counts.write_parquet(tmp_path / "counts.parquet")
+    printed, most = peak("finalize", tmp_path / "counts.parquet", "--format", form, "--quiet")
+    assert len(printed) > 10_000_000
+    assert most < 1.5e9

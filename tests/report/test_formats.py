@@ -16,7 +16,7 @@ import pytest
 
 from streamcmp import __version__
 from streamcmp.analysis import Analysis
-from streamcmp.report import FORMAT_OF_ENDING, RENDERERS
+from streamcmp.report import FORMAT_OF_ENDING, RENDERERS, csv, in_pieces, model
 from streamcmp.report.model import Report
 from streamcmp.report.values import plain_slices
 from streamcmp.results import finalize
@@ -44,6 +44,15 @@ REPORTS: dict[str, Callable[[], Report]] = {
 @pytest.fixture(params=REPORTS)
 def report(request: pytest.FixtureRequest) -> Report:
     return REPORTS[request.param]()
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+@pytest.mark.parametrize("rows", [1, 2, 10_000])
+def test_pieces_are_the_whole(name: str, rows: int, report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = RENDERERS[name](report)
+    for module in (model, csv):
+        monkeypatch.setattr(module, "PIECE_ROWS", rows)
+    assert b"".join(in_pieces(name, report)) == (whole if isinstance(whole, bytes) else whole.encode())
 
 
 def as_text(report: Report, name: str) -> str:
