@@ -7,8 +7,11 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from streamcmp.errors import UsageError
+
+_HELD = 64 * 2**20  # bytes of a result that wait in memory
 
 
 def write_atomic(path: str | Path, data: bytes | Iterable[bytes]) -> None:
@@ -27,6 +30,25 @@ def write_atomic(path: str | Path, data: bytes | Iterable[bytes]) -> None:
         raise UsageError(f"cannot write {target}: there is no folder {target.parent}; create it first")
     with replacing(target) as temporary, temporary.open("wb") as file:
         file.writelines([data] if isinstance(data, bytes) else data)
+
+
+@contextmanager
+def gathered(pieces: Iterable[bytes]) -> Iterator[IO[bytes]]:
+    """All the pieces, to be read once there are all of them; what is large waits in a temporary file.
+
+    Raises:
+        UsageError: there is no room for that.
+    """
+    with tempfile.SpooledTemporaryFile(_HELD) as whole:
+        try:
+            for piece in pieces:
+                whole.write(piece)  # writelines would hold them all
+            whole.seek(0)
+        except OSError as problem:
+            raise UsageError(
+                f"cannot write to {tempfile.gettempdir()}: {problem.strerror or problem}"
+            ) from problem
+        yield whole
 
 
 @contextmanager

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from streamcmp import output
 from streamcmp.errors import UsageError
 from streamcmp.output import write_atomic
 
@@ -106,3 +108,16 @@ def test_pieces_that_end_early_leave_nothing(tmp_path: Path) -> None:
         with pytest.raises(KeyboardInterrupt):
             write_atomic(tmp_path / name, pieces())
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("whole", b"one, two")]
+
+
+@pytest.mark.parametrize("held", [1, 10**6])
+def test_pieces_are_gathered_in_memory_or_on_disk(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, held: int
+) -> None:
+    monkeypatch.setattr(output, "_HELD", held)
+    with output.gathered([b"one, ", b"", b"two"]) as whole:
+        assert whole.read() == b"one, two"
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
+    if held == 1:
+        with pytest.raises(UsageError, match=r"cannot write to .*absent: No such"), output.gathered([b"one"]):
+            pass

@@ -55,7 +55,7 @@ app.command()(files.formats)
 
 def _version(asked: bool) -> None:
     if asked:
-        write_stdout([f"streamcmp {__version__}\n".encode()])
+        write_stdout(f"streamcmp {__version__}\n".encode())
         raise typer.Exit
 
 
@@ -67,7 +67,7 @@ def _root(
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
-        write_stdout([_EXAMPLES.encode()])
+        write_stdout(_EXAMPLES.encode())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

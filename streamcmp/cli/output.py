@@ -6,6 +6,7 @@ import glob
 import os
 import shutil
 import sys
+from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from streamcmp.cli.hand import ShowTest
     from streamcmp.report.model import Report
     from streamcmp.resources import Step
-
-_HELD = 64 * 2**20  # of what goes to stdout; more waits in a temporary file
 
 
 def chosen_format(show: Show | ShowTest, endings: Mapping[str, str] = FORMAT_OF_ENDING) -> str:
@@ -128,19 +127,19 @@ def write(pieces: Iterable[bytes], path: Path | None, notes: Notes) -> None:
     notes.note(f"wrote {path}")
 
 
-def write_stdout(pieces: Iterable[bytes]) -> None:
+def write_stdout(data: bytes | Iterable[bytes]) -> None:
     """To stdout, all of it, once there is all of it.
 
     Raises UsageError where it cannot be written; BrokenPipeError as it is.
     """
     if sys.stdout is None:
         raise UsageError("stdout is closed; give --output FILE, or open it")
-    from tempfile import SpooledTemporaryFile
+    if isinstance(data, bytes):
+        _copy_to_stdout(BytesIO(data))
+        return
+    from streamcmp.output import gathered
 
-    with SpooledTemporaryFile(_HELD) as whole:
-        for piece in pieces:
-            whole.write(piece)  # writelines would hold them all
-        whole.seek(0)
+    with gathered(data) as whole:
         _copy_to_stdout(whole)
 
 

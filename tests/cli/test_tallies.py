@@ -107,10 +107,13 @@ def test_counts_in_hand_into_a_file(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["json", "csv", "parquet"])
 def test_a_million_slices_within_two_gigabytes(tmp_path: Path, form: str) -> None:
     rows = 1_000_000
+    number = pl.int_range(rows)
     counts = pl.select(
-        user=pl.format("user-{}", pl.int_range(rows)),
-        **{name: pl.int_range(rows) % by for name, by in (("both_correct", 7), ("n_ab", 5), ("n_ba", 3))},
-        both_wrong=pl.int_range(rows) % 2,
+        user=pl.format("user-{}", number),
+        both_correct=number % 7,
+        n_ab=number % 5,
+        n_ba=number % 3,
+        both_wrong=number % 2,
     )
     counts.write_parquet(tmp_path / "counts.parquet")
     printed, most = peak("finalize", tmp_path / "counts.parquet", "--format", form, "--quiet")
