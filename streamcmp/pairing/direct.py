@@ -80,12 +80,8 @@ def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examp
         _meet(b, table, meetings, examples, span[0])
     except TooManyPayloads:
         raise OutOfStep from None
-    filtered = a.payloads.filtered
-    for start in range(0, len(table), _SCAN):
-        cells = table[start : start + _SCAN]
-        only = np.flatnonzero((cells != 0) & (cells < _MET))
-        meetings.add_alone("a", cells[only])
-        examples.add_ids("unmatched_a", pl.Series(only[~filtered[cells[only]]] + (start + span[0])))
+    if _look_for_unmet(a, table, meetings, examples, span[0]) != b.identified:
+        raise OutOfStep  # b has an id twice in one piece
     batch = meetings.conclude(outcome)
     if batch.mismatch is not None and batch.mismatch.any():
         _name_mismatches(b, table, meetings.unequal(), examples, span[0])
@@ -166,8 +162,21 @@ def _meet(b: _Coded, table: npt.NDArray[np.uint16], meetings: Meetings, examples
         if len(alone):
             kept = alone[~b.payloads.filtered[codes[alone]]]
             examples.add_ids("unmatched_b", pl.Series(cells[kept] + low))
-    if np.count_nonzero(table >= _MET) != b.identified:
-        raise OutOfStep  # twice in one piece
+
+
+def _look_for_unmet(
+    a: _Coded, table: npt.NDArray[np.uint16], meetings: Meetings, examples: Examples, low: int
+) -> int:
+    """Count the rows of a that b did not meet. How many cells it did."""
+    filtered, met = a.payloads.filtered, 0
+    for start in range(0, len(table), _SCAN):
+        cells = table[start : start + _SCAN]
+        met += int(np.count_nonzero(cells >= _MET))
+        only = np.flatnonzero((cells != 0) & (cells < _MET))
+        if len(only):
+            meetings.add_alone("a", cells[only])
+            examples.add_ids("unmatched_a", pl.Series(only[~filtered[cells[only]]] + (start + low)))
+    return met
 
 
 def _name_mismatches(
