@@ -19,12 +19,22 @@ _ROOM_FOR_ENDS = 12  # below this many cells, only the beginning of a long name 
 _SHAPELESS = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
 
 
+def native_json_values(column: pl.Series) -> pl.Series | None:
+    """The values of a slice column as JSON has them, dates and times as ISO text.
+
+    None where one type does not hold them: floats with NaN or infinities, decimals, bytes.
+    """
+    if column.dtype.is_temporal():
+        return column.dt.to_string("iso:strict")
+    plain = isinstance(column.dtype, pl.String | pl.Boolean) or column.dtype.is_integer()
+    return column if plain or (column.dtype.is_float() and column.is_finite().all()) else None
+
+
 def json_ready_values(column: pl.Series) -> list[Any]:
     """The values of a slice column as JSON has them: dates and times as ISO text, null as None."""
-    if column.dtype.is_temporal():
-        return column.dt.to_string("iso:strict").to_list()
-    if isinstance(column.dtype, pl.String | pl.Boolean) or column.dtype.is_integer():
-        return column.to_list()
+    native = native_json_values(column)
+    if native is not None:
+        return native.to_list()
     return [json_ready(value) for value in column.to_list()]
 
 

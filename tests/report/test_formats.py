@@ -90,7 +90,7 @@ def test_json_is_to_dict(report: Report) -> None:
 def test_json_has_a_line_per_result(report: Report) -> None:
     lines = as_text(report, "json").splitlines()
     assert (
-        sum(line.startswith('  {"family": ') and '"verdict"' in line for line in lines)
+        sum(line.startswith('  {"family":') and '"verdict"' in line for line in lines)
         == report.results.height
     )
 
