@@ -138,7 +138,8 @@ class Accumulator:
         for term, codec, flat in zip(self._rule.by, self._codecs, self._families, strict=True):
             events = flat.reshape(-1, _WIDTH)
             used = np.flatnonzero(events.any(axis=1))
-            counters = _counter_frame(events[used] @ matrix)
+            occurring = np.flatnonzero(self._overall)  # few as a rule, and numpy multiplies integers slowly
+            counters = _counter_frame(events[np.ix_(used, occurring)] @ matrix[occurring])
             frame = codec.decode(used.astype(np.uint32)).hstack(counters.get_columns())
             tables[family_name(term)] = sorted_table(frame)
         return tables

@@ -69,7 +69,7 @@ class Crossing:
             if self._texts is None:
                 rows = self._combinations[codes.to_numpy() - 1]
                 return [pl.Series(column) for column in np.ascontiguousarray(rows.T)]
-            joined = self._texts.texts().gather(codes)
+            joined = self._texts.decode(codes)
         split = joined.str.split_exact("|", self._combinations.shape[1] - 1).struct.unnest()
         return [part.cast(pl.UInt32) for part in split.get_columns()]
 

@@ -1,6 +1,8 @@
-"""Text to small integers, in native code and consistently over batches, threads and both sides."""
+"""Values to small integers, in native code and consistently over batches, threads and both sides."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -26,8 +28,29 @@ class Dictionary:
         known = value if self.own is not None else value.cast(self._dtype)
         return (known.to_physical().cast(pl.UInt32) + 1).fill_null(NULL_CODE)
 
-    def texts(self) -> pl.Series:
-        """The text of every code so far; null first."""
-        found = self._dtype.categories
-        known = (found if isinstance(found, pl.Series) else found.to_series()).cast(pl.String)
-        return pl.concat([pl.Series(known.name, [None], dtype=pl.String), known])
+    def decode(self, codes: pl.Series) -> pl.Series:
+        """The text of each UInt32 code."""
+        known = codes.replace(NULL_CODE, None) - 1
+        return known.cat.to(self._dtype).cast(pl.String)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Whole numbers of a known range as codes: how far from the lowest, and one more. Code 0 is null."""
+
+    low: int
+    high: int
+
+    def encode(self, value: pl.Expr) -> pl.Expr:
+        """The UInt32 code of each value of an integer type; of one outside the range, anything."""
+        return (
+            (value.cast(pl.Int64) - (self.low - 1)).cast(pl.UInt32, wrap_numerical=True).fill_null(NULL_CODE)
+        )
+
+    def outside(self, value: pl.Expr) -> pl.Expr:
+        """Whether a value is not in the range."""
+        return (value < self.low) | (value > self.high)
+
+    def decode(self, codes: pl.Series) -> pl.Series:
+        """The Int64 value of each code."""
+        return codes.replace(NULL_CODE, None).cast(pl.Int64) + (self.low - 1)

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from streamcmp.comparison import OPTION_OF_SIDE, SIDES, Comparison, SideName
 from streamcmp.errors import UsageError
-from streamcmp.logs.slices import FamilyCodec, SliceColumn, decide_slice
+from streamcmp.logs.slices import FamilyCodec, SliceColumn, decide_slice, whole_numbers
 from streamcmp.logs.view import View, refuse_unknown
 from streamcmp.tally import family_name
 
@@ -36,13 +36,16 @@ def decide_families(
             _refuse(term, names, views)
         for name in term:
             if name not in columns:
-                seen = {side: views[side].typed(names[side][name]) for side in SIDES if name in names[side]}
-                columns[name] = decide_slice(name, seen)
+                own = {side: names[side][name] for side in SIDES if name in names[side]}
+                seen = {side: views[side].typed(column) for side, column in own.items()}
+                whole = whole_numbers(seen)
+                spans = [views[side].span(column) for side, column in own.items() if whole and seen[side]]
+                columns[name] = decide_slice(name, seen, spans)
         codec = FamilyCodec([columns[name] for name in term], carriers[0])
         codecs.append(codec)
         for side in carriers:
-            own = tuple((columns[name], names[side][name]) for name in term)
-            carried[side].append(Family(index, codec, own))
+            parts = tuple((columns[name], names[side][name]) for name in term)
+            carried[side].append(Family(index, codec, parts))
     return tuple(codecs), {side: tuple(families) for side, families in carried.items()}
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from streamcmp.comparison import SideName
 from streamcmp.errors import ChangedType, TypeConflict, UnusableType
 from streamcmp.logs.crossing import Crossing
-from streamcmp.logs.dictionary import NULL_CODE, Dictionary
+from streamcmp.logs.dictionary import NULL_CODE, Dictionary, Span
 from streamcmp.logs.values import (
     DECIMAL_DIGITS,
     NUMBERS,
@@ -31,6 +31,7 @@ from streamcmp.tally import SLICE_PREFIX
 
 Seen = Sequence[tuple[str, Column]]
 UNTYPED = "untyped"
+_WIDEST_SPAN = 2**20  # whole numbers of a wider range go by text: counts are kept for all of a range
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,14 @@ class SliceColumn:
     """A column that slices: its name in the report, its dictionary, and the type of its values.
 
     `dtypes` gives the type per side where the column exists; text of files without types has been given the
-    other side's type, where that is known.
+    other side's type, where that is known. `span`: the range of whole numbers, where metadata tell one that
+    is narrow; they need no dictionary then, and cost a tenth.
     """
 
     name: str
     dtypes: Mapping[SideName, pl.DataType]
     dictionary: Dictionary = field(default_factory=Dictionary, compare=False)
+    span: Span | None = None
 
     def encode(self, column: Column, side: SideName, *, where: str) -> tuple[pl.Expr, list[Check]]:
         """The code of each value of a side's column; `where` names the shard or batch in errors."""
@@ -56,10 +59,24 @@ class SliceColumn:
             raise ChangedType(
                 column.name, where=where, type_name=column.type_name, expected=expected, advice=advice
             )
+        if self.span is not None:
+            problem = (
+                f"this slice value is outside {self.span.low} to {self.span.high}, all that the metadata of "
+                "the files know of; write the files anew"
+            )
+            return self.span.encode(column.expr), [
+                Check(self.span.outside(column.expr), (column.name,), problem)
+            ]
         if self.dictionary.own is not None:
             return self.dictionary.encode(column.expr), []
         text, checks = spell(column, dtype)
         return self.dictionary.encode(text), checks
+
+    def decode(self, codes: pl.Series, side: SideName) -> pl.Series:
+        """The value of each UInt32 code, in the type of a side."""
+        if self.span is not None:
+            return self.span.decode(codes).cast(self.dtypes[side])
+        return unspell(self.dictionary.decode(codes), self.dtypes[side])
 
 
 class FamilyCodec:
@@ -83,16 +100,19 @@ class FamilyCodec:
         parts = [wanted] if self._crossed is None else self._crossed.decode(wanted)
         return pl.DataFrame(
             [
-                unspell(column.dictionary.texts().gather(part), column.dtypes[self._side]).alias(
-                    SLICE_PREFIX + column.name
-                )
+                column.decode(part, self._side).alias(SLICE_PREFIX + column.name)
                 for column, part in zip(self.columns, parts, strict=True)
             ]
         )
 
 
-def decide_slice(name: str, seen: Mapping[SideName, Seen]) -> SliceColumn:
-    """The column's type per side that has it. Shards of one log that disagree in kind are an error."""
+def decide_slice(
+    name: str, seen: Mapping[SideName, Seen], spans: Sequence[tuple[int, int] | None] = ()
+) -> SliceColumn:
+    """The column's type per side that has it. Shards of one log that disagree in kind are an error.
+
+    `spans`: the range on each of those sides by metadata, where the column holds whole numbers.
+    """
     own = {side: _one_type(name, columns) for side, columns in seen.items()}
     typed = [dtype for dtype, untyped in own.values() if not untyped and dtype != pl.Null]
     dtypes: dict[SideName, pl.DataType] = {}
@@ -105,7 +125,23 @@ def decide_slice(name: str, seen: Mapping[SideName, Seen]) -> SliceColumn:
         name,
         {side: pl.String() if dtype == pl.Null else dtype for side, dtype in dtypes.items()},
         Dictionary(_own_dictionary(seen)),
+        _span(spans),
     )
+
+
+def whole_numbers(seen: Mapping[SideName, Seen]) -> bool:
+    """Whether all columns hold integers that fit Int64."""
+    columns = [column for columns in seen.values() for _, column in columns]
+    return bool(columns) and all(isinstance(column.dtype, SMALL_INTS) for column in columns)
+
+
+def _span(spans: Sequence[tuple[int, int] | None]) -> Span | None:
+    """The range of a column of whole numbers, where it is known and narrow."""
+    known = [span for span in spans if span is not None]
+    if not known or len(known) < len(spans):
+        return None
+    low, high = min(low for low, _ in known), max(high for _, high in known)
+    return Span(low, high) if high - low < _WIDEST_SPAN else None
 
 
 def _own_dictionary(seen: Mapping[SideName, Seen]) -> pl.Categorical | pl.Enum | None:

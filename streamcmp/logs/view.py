@@ -16,6 +16,8 @@ from streamcmp.logs.model import Shard
 from streamcmp.logs.profile import Profile
 from streamcmp.logs.values import Column, Kind
 
+SPAN_ROWS = 5_000_000  # a log of fewer rows is compared before the reader of its metadata is loaded
+
 
 @dataclass(frozen=True)
 class Part:
@@ -109,6 +111,16 @@ class View:
         """(shard label, column) of each shard in which the column holds anything."""
         columns = ((part.label, part.column(name)) for part in self.parts)
         return [(label, column) for label, column in columns if column.kind != "null"]
+
+    def span(self, name: str) -> tuple[int, int] | None:
+        """The range of an integer column by all shards' metadata: a hint. None where unknown or little use."""
+        if sum(part.shard.rows or 0 for part in self.parts) < SPAN_ROWS:
+            return None
+        spans = [part.shard.bounds(name) for part in self.parts if part.column(name).kind != "null"]
+        known = [span for span in spans if span is not None]
+        if not known or len(known) < len(spans):
+            return None
+        return min(low for low, _ in known), max(high for _, high in known)
 
     def kinds(self, name: str) -> set[Kind]:
         """The kinds of value the column holds."""

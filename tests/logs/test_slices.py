@@ -18,7 +18,7 @@ from streamcmp.errors import (
     UnusableType,
     UsageError,
 )
-from streamcmp.logs.dictionary import Dictionary
+from streamcmp.logs.dictionary import Dictionary, Span
 from streamcmp.logs.model import CanonicalLog, LogPair
 from tests.logs.opened import opened, read
 
@@ -108,12 +108,44 @@ def test_codes_agree_over_batches_threads_and_passes() -> None:
     assert slices(pair, pair.a) == list(zip(values, [n % 5 for n in range(5000)], strict=True))
 
 
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt32, pl.Int64])
+def test_whole_numbers_of_a_narrow_range(dtype: type[pl.DataType], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamcmp.logs.view.SPAN_ROWS", 0)
+    left = log({"level": dtype}, level=[7, None, 9, 7])
+    right = log({"level": pl.Int64}, level=[7, 8, 9, None])
+    pair = opened(left, right, by=(("level",), ("level", "correct")))
+    assert pair.codecs[0].columns[0].span == Span(7, 9)
+    assert slices(pair, pair.a) == [(7,), (None,), (9,), (7,)]
+    assert slices(pair, pair.b) == [(7,), (8,), (9,), (None,)]
+    assert read(pair.a)["family0"].to_list() == [1, 0, 3, 1]
+    assert slices(pair, pair.a, 1) == [(7, True), (None, True), (9, True), (7, True)]
+
+
+def test_a_wide_range_has_a_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamcmp.logs.view.SPAN_ROWS", 0)
+    for wide in ([-(2**63), 2**63 - 1], [0, 2**20]):
+        frame = log(level=wide)
+        pair = opened(frame, frame, by=(("level",),))
+        assert pair.codecs[0].columns[0].span is None
+        assert slices(pair, pair.a) == [(value,) for value in wide]
+
+
+def test_a_number_that_the_metadata_do_not_know(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamcmp.logs.view.SPAN_ROWS", 0)
+    monkeypatch.setattr("streamcmp.logs.formats.base.LazyShard.bounds", lambda _shard, _column: (1, 2))
+    log(level=[1, 2, 3]).write_parquet(tmp_path / "a.parquet")
+    pair = opened(tmp_path / "a.parquet", tmp_path / "a.parquet", by=(("level",),))
+    with pytest.raises(BadValue, match=r"row 3.*outside 1 to 2"):
+        read(pair.a)
+
+
 def test_the_dictionary_outlives_its_frames() -> None:
     dictionary = Dictionary()
     for text in ("x", "y", "x"):
         frame = pl.DataFrame({"s": [text]}).select(dictionary.encode(pl.col("s")))
         del frame
-    assert dictionary.texts().to_list() == [None, "x", "y"]
+    codes = pl.Series([0, 1, 2], dtype=pl.UInt32)
+    assert dictionary.decode(codes).to_list() == [None, "x", "y"]
 
 
 def test_a_family_comes_from_the_log_that_has_it() -> None:
