@@ -113,7 +113,7 @@ class View:
         return [(label, column) for label, column in columns if column.kind != "null"]
 
     def span(self, name: str) -> tuple[int, int] | None:
-        """The range of an integer column by all shards' metadata: a hint. None where unknown or little use."""
+        """The range of an integer column by all files' metadata: a hint. None where unknown, or no use."""
         if sum(part.shard.rows or 0 for part in self.parts) < SPAN_ROWS:
             return None
         spans = [part.shard.bounds(name) for part in self.parts if part.column(name).kind != "null"]
