@@ -103,10 +103,9 @@ class Examples:
         """Keep the composed form (NFC) of unmatched ids that are more than ASCII."""
         if kind not in _UNMATCHED or is_exact(ids.dtype):
             return
-        forms = ids.filter(ids.str.len_bytes() != ids.str.len_chars())
-        if not len(forms):
+        if "".join(ids.to_list()).isascii():
             return
-        forms = forms.str.normalize("NFC")
+        forms = ids.filter(ids.str.len_bytes() != ids.str.len_chars()).str.normalize("NFC")
         known = self._composed.get(kind)
         forms = forms if known is None else pl.concat([known, forms])
         self._composed[kind] = forms.unique().bottom_k(_KEPT_FORMS)

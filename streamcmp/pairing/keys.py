@@ -30,12 +30,17 @@ def keys_of(ids: pl.Series) -> npt.NDArray[np.uint64]:
     """The keys of ids without nulls (Int64, UInt64 or String)."""
     if is_exact(ids.dtype):
         return ids.to_numpy().view(np.uint64) * np.uint64(_ODD)
-    return ids.hash(_SEED).to_numpy()
+    return _hashes(ids, _SEED)
 
 
 def checks_of(ids: pl.Series) -> npt.NDArray[np.uint32]:
     """A second, independent hash of text ids."""
-    return (ids.hash(_CHECK_SEED).to_numpy() >> np.uint64(32)).astype(np.uint32)
+    return (_hashes(ids, _CHECK_SEED) >> np.uint64(32)).astype(np.uint32)
+
+
+def _hashes(ids: pl.Series, seed: int) -> npt.NDArray[np.uint64]:
+    # Not Series.hash, which is a query of its own and waits for the threads that read on.
+    return pl.DataFrame([ids]).hash_rows(seed).to_numpy()
 
 
 def ids_of(keys: npt.NDArray[np.uint64], dtype: pl.DataType) -> pl.Series:

@@ -3,10 +3,13 @@
 A window ends at the smaller of the two last ids in hand, so every id in it is settled for good. That ids rise
 strictly, which also proves that none occurs twice, is seen in every batch; the first that does not raises
 `OutOfStep`.
+
+No expression of Polars is evaluated here: each would be a query that waits for the threads that read on.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +107,7 @@ class _Rising:
         if end is None or end == self._highest:
             self._hand = None
             return window
-        count = int(window[ID].search_sorted(end, side="right"))
+        count = bisect_right(window[ID], end)
         self._hand = window.slice(count)
         return window.slice(0, count)
 
@@ -122,11 +125,11 @@ def _settled(
         rows = matched.pair_a
         a, b = a.take(rows), b.take(matched.pair_b - left.height)
         of_a = matched.unmatched < left.height
-        examples.add_ids("unmatched_a", left[ID].gather(matched.unmatched[of_a]))
-        examples.add_ids("unmatched_b", right[ID].gather(matched.unmatched[~of_a] - left.height))
+        examples.add_ids("unmatched_a", left[ID][matched.unmatched[of_a]])
+        examples.add_ids("unmatched_b", right[ID][matched.unmatched[~of_a] - left.height])
     batch = make_pairs(a, b)
     if batch.mismatch is not None and batch.mismatch.any():
-        paired = left[ID] if rows is None else left[ID].gather(rows)
+        paired = left[ID] if rows is None else left[ID][rows]
         examples.add_ids("guard_mismatch", paired.filter(pl.Series(batch.mismatch)))
     return batch
 
