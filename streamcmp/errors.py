@@ -131,10 +131,14 @@ class UnusableType(UsageError):
 class BadValue(DataError):
     """A row holds a value that the rule does not admit. Raised at the first such row of a batch."""
 
-    def __init__(self, *, where: str, values: Sequence[tuple[str, object]], problem: str) -> None:
+    def __init__(
+        self, *, where: str, values: Sequence[tuple[str, object]], problem: str, row: int = 0
+    ) -> None:
+        """`row`: its number in its file, from 0."""
         shown = " and ".join(f"{column!r} is {shortened(value)}" for column, value in values)
         super().__init__(f"{where}: {shown}; {problem}")
         self.values = tuple(values)
+        self.row = row
 
 
 def shortened(value: object, width: int = 80) -> str:

@@ -57,10 +57,10 @@ def check(comparison: Comparison, resources: Resources) -> Check:
     """
     notes, problems, outcomes = _outcomes(comparison, resources)
     only = replace(comparison, pairs_only=True)
-    pair = open_pair(only, memory_budget=resources.memory)
+    pair = open_pair(only, memory_budget=resources.memory, spill_dir=resources.spill_dir)
     if "task" in pair.rule.on and not comparison.by:
         only = replace(only, by=(("task",),))
-        pair = open_pair(only, memory_budget=resources.memory)
+        pair = open_pair(only, memory_budget=resources.memory, spill_dir=resources.spill_dir)
     result = local.count(only, resources)
     ledger = result.tally.ledger
     assert ledger is not None
@@ -106,7 +106,7 @@ def check(comparison: Comparison, resources: Resources) -> Check:
 def _outcomes(comparison: Comparison, resources: Resources) -> tuple[list[str], list[str], dict[str, str]]:
     """How outcomes are found, or why they cannot be."""
     try:
-        pair = open_pair(comparison, memory_budget=resources.memory)
+        pair = open_pair(comparison, memory_budget=resources.memory, spill_dir=resources.spill_dir)
     except StreamcmpError as problem:
         return [], [str(problem)], {}
     return list(pair.notes), [], {side: pair.sides[side].outcome for side in SIDES}

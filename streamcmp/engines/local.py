@@ -61,7 +61,7 @@ def count(
     who looks at it how far the run is. Raises UsageError and DataError; Interrupted when a signal arrived
     inside `interrupt.stoppable`.
     """
-    pair = open_pair(comparison, memory_budget=resources.memory)
+    pair = open_pair(comparison, memory_budget=resources.memory, spill_dir=resources.spill_dir)
     for note in pair.notes:
         (on_note or _ignore)(note)
     meter = meter or Meter()
@@ -83,7 +83,13 @@ def count(
 
 def explain(comparison: Comparison, resources: Resources) -> list[Step]:
     """The strategies a count would try, in order, with what each needs and why. Reads metadata only."""
-    return list(plan(open_pair(comparison, memory_budget=resources.memory), resources, look=False))
+    return list(
+        plan(
+            open_pair(comparison, memory_budget=resources.memory, spill_dir=resources.spill_dir),
+            resources,
+            look=False,
+        )
+    )
 
 
 def _conclude(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from streamcmp.logs.formats.base import profile_of
 from streamcmp.logs.guards import Guard, guard_notes, resolve_guards
 from streamcmp.logs.id_edit import IdEdit
 from streamcmp.logs.ids import IdRule, decide_ids
+from streamcmp.logs.judged import PartedTruth, judged
 from streamcmp.logs.metric import with_metric
 from streamcmp.logs.model import Description, LogPair, Shard
 from streamcmp.logs.one_model import rows_of_model
@@ -25,17 +27,20 @@ from streamcmp.logs.reading import Cook, ShardedLog
 from streamcmp.logs.recipe import Recipe
 from streamcmp.logs.slices import FamilyCodec
 from streamcmp.logs.source import inputs, open_shards
-from streamcmp.logs.truth import TruthColumns, resolve_truth
+from streamcmp.logs.truth import Truth, TruthColumns, resolve_truth
 from streamcmp.logs.view import View
 from streamcmp.logs.where import Where, parse_where, resolve_where
 
 
-def open_pair(comparison: Comparison, *, memory_budget: int | None = None) -> LogPair:
+def open_pair(
+    comparison: Comparison, *, memory_budget: int | None = None, spill_dir: Path | None = None
+) -> LogPair:
     """Resolve a request into two canonical logs. Of rows, reads NDJSON samples and the truth file only.
 
     Args:
         comparison: the request.
         memory_budget: bytes that the run may take; None for no limit.
+        spill_dir: where outcomes wait if the truth file does not fit; None for the system's temporary folder.
 
     Raises:
         UsageError: a column, option or type that does not fit; the message lists what is there.
@@ -51,7 +56,12 @@ def open_pair(comparison: Comparison, *, memory_budget: int | None = None) -> Lo
         if not any(view.can_learn for view in views.values()):
             raise
         plan = _Plan.of(comparison, {side: view.completed() for side, view in views.items()}, wide=wide)
-    logs = plan.logs(memory_budget)
+    truth, parted = plan.labels(memory_budget, spill_dir)
+    logs = plan.logs(truth, parted, memory_budget)
+    both = None
+    if wide:
+        recipes = {f"{side}.": logs[side].recipe for side in SIDES}
+        both = judged(Cook.of(plan.views["a"].parts, recipes, memory_budget), parted)
     return OpenedPair(
         a=logs["a"],
         b=logs["b"],
@@ -66,9 +76,7 @@ def open_pair(comparison: Comparison, *, memory_budget: int | None = None) -> Lo
         sides={side: plan.describe(side, shards[side]) for side in SIDES},
         advisory=tuple(guard.name for guard in plan.guards if guard.advisory),
         ids=plan.ids,
-        both=Cook.of(plan.views["a"].parts, {f"{side}.": logs[side].recipe for side in SIDES}, memory_budget)
-        if wide
-        else None,
+        both=both,
     )
 
 
@@ -187,11 +195,22 @@ class _Plan:
             families,
         )
 
-    def logs(self, memory_budget: int | None) -> dict[SideName, ShardedLog]:
-        """The canonical logs. Reads the truth file."""
-        truth = None
-        if self.truth is not None and self.ids is not None:
-            truth = self.truth.load(self.ids, memory_budget=memory_budget)
+    def labels(
+        self, memory_budget: int | None, spill_dir: Path | None
+    ) -> tuple[Truth | None, PartedTruth | None]:
+        """What the truth file holds; a sample and the parts it comes in where it does not fit."""
+        if self.truth is None or self.ids is None:
+            return None, None
+        truth, parts = self.truth.load(self.ids, memory_budget=memory_budget)
+        if parts == 1:
+            return truth, None
+        folder = spill_dir or Path(tempfile.gettempdir())
+        return truth.sample(), PartedTruth(self.truth, self.ids, parts, folder)
+
+    def logs(
+        self, truth: Truth | None, parted: PartedTruth | None, memory_budget: int | None
+    ) -> dict[SideName, ShardedLog]:
+        """The canonical logs."""
         made = {}
         for side in SIDES:
             roles = self.roles[side]
@@ -200,7 +219,8 @@ class _Plan:
                 shows_id=self.pairs_by_id,
             )  # fmt: skip
             recipe_check(recipe, self.views[side])
-            made[side] = ShardedLog.of(self.views[side], recipe, len(self.codecs), memory_budget)
+            log = ShardedLog.of(self.views[side], recipe, len(self.codecs), memory_budget)
+            made[side] = replace(log, cook=judged(log.cook, parted))
         return made
 
     def rule(self) -> Rule:

@@ -243,7 +243,7 @@ def first_bad(numbers: pl.Series) -> int | None:
 
 def refuse(label: str, row: int, values: Sequence[tuple[str, object]], problem: str) -> NoReturn:
     """Raise BadValue for a 0-based row of a shard."""
-    raise BadValue(where=f"{label}, row {row + 1:,}", values=values, problem=problem)
+    raise BadValue(where=f"{label}, row {row + 1:,}", values=values, problem=problem, row=row)
 
 
 def rechunk(pieces: Iterator[pl.DataFrame], chunk_rows: int) -> Iterator[pl.DataFrame]:

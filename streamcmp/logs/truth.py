@@ -1,9 +1,14 @@
-"""`--truth FILE`: labels from a third file, looked up by id. Read once, held in memory within the budget."""
+"""`--truth FILE`: labels from a third file, looked up by id.
+
+Held in memory where a quarter of the budget is enough; else in parts, one at a time (`judged.py`): a part is
+the ids whose hashes leave one remainder, so that equal ids are in one part.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -15,7 +20,11 @@ from streamcmp.logs.model import ID, Shard
 from streamcmp.logs.slices import common_type
 from streamcmp.logs.values import IN_WORDS, NUMBERS, TEXTS, Check, Column
 from streamcmp.logs.view import View
+from streamcmp.usage import size
 
+_SHARE = 4  # of the memory may be labels held
+_MOST_PARTS = 4096
+_SEED = 3
 LABEL = "label of the truth file"  # the column's name beside a log's own columns, and in messages
 
 
@@ -31,14 +40,40 @@ class TruthColumns:
         """Per id component the columns of all shards, for the joint decision on ids."""
         return [self.view.typed(name) for name in self.ids]
 
-    def load(self, ids: IdRule, *, memory_budget: int | None) -> Truth:
-        """Read the file.
+    def load(self, ids: IdRule, *, memory_budget: int | None) -> tuple[Truth, int]:
+        """The first part, and how many there are: as few (a power of two) as let one fit the budget.
 
         Raises:
-            DataError: it does not fit the budget, an id is null or occurs twice, or a value is bad.
+            DataError: no part fits the budget, an id is null or occurs twice, or a value is bad.
         """
-        size = sum(part.shard.size or 0 for part in self.view.parts)
-        self._afford(size, memory_budget)
+        most = None if memory_budget is None else memory_budget // _SHARE
+        parts = 1
+        while (truth := self.read(ids, 0, parts, most=most)) is None:
+            parts *= 2
+            if parts > _MOST_PARTS:
+                raise DataError(
+                    f"{self.view.label} is too large for the memory: not even its {parts:,}th part fits "
+                    f"{size(most or 0)}; raise --memory"
+                )
+        if parts == 1:
+            self.refuse_repeated(ids, truth.repeated)
+        return truth, parts
+
+    def refuse_repeated(self, ids: IdRule, repeated: Any) -> None:
+        """Raise the error for an id that occurs twice; None is none."""
+        if repeated is not None:
+            raise DataError(
+                f"{self.view.label}: id {ids.show(repeated)} occurs more than once; "
+                "a truth file has one label per id"
+            )
+
+    def read(self, ids: IdRule, index: int, parts: int, *, most: int | None = None) -> Truth | None:
+        """One of so many parts; None once it takes more than `most` bytes.
+
+        Raises:
+            DataError: an id is null, or a value is bad, in any part.
+        """
+        held = 0
         wanted = list(dict.fromkeys([*self.ids, self.label]))
         frames, columns = [], []
         for part in self.view.parts:
@@ -55,28 +90,21 @@ class TruthColumns:
                         values = [(name, batch[name][row]) for name in check.columns]
                         where = f"{part.label}, row {rows_before + row + 1:,}"
                         raise BadValue(where=where, values=values, problem=check.problem)
-                frames.append(batch.select(expr.alias(ID), typed[self.label].expr.alias(LABEL)))
+                frame = batch.select(expr.alias(ID), typed[self.label].expr.alias(LABEL))
+                if parts > 1:
+                    frame = frame.filter(pl.col(ID).hash(_SEED) % parts == index)
+                frames.append(frame)
                 columns.append(typed[self.label])
+                held += int(frame.estimated_size())
+                if most is not None and held > most:
+                    return None
                 rows_before += batch.height
         if not frames:
             raise DataError(f"{self.view.label} holds no rows; --truth brings an id and a label per row")
-        table = self._table(frames, columns)
-        self._afford(int(table.estimated_size()), memory_budget)
-        table = table.sort(ID).rechunk()
+        table = self._table(frames, columns).sort(ID).rechunk()
         twice = table.filter(pl.col(ID) == pl.col(ID).shift())
-        if twice.height:
-            raise DataError(
-                f"{self.view.label}: id {ids.show(twice[ID][0])} occurs more than once; "
-                "a truth file has one label per id"
-            )
-        return Truth(table, untyped=all(column.kind in {"untyped", "null"} for column in columns))
-
-    def _afford(self, size: int, budget: int | None) -> None:
-        if budget is not None and size > budget:
-            raise DataError(
-                f"{self.view.label} holds {size:,} bytes, more than the memory budget of {budget:,}: "
-                "--truth must fit (for now); raise --memory, or write the labels into one of the logs"
-            )
+        untyped = all(column.kind in {"untyped", "null"} for column in columns)
+        return Truth(table, untyped, twice[ID][0] if twice.height else None)
 
     def _table(self, frames: Sequence[pl.DataFrame], columns: Sequence[Column]) -> pl.DataFrame:
         dtypes = [column.dtype for column in columns if column.kind != "null"]
@@ -95,10 +123,18 @@ class TruthColumns:
 
 @dataclass(frozen=True)
 class Truth:
-    """Labels by canonical id. `table` is sorted by ID."""
+    """Labels by canonical id.
+
+    `table` is sorted by ID; `repeated` is the smallest id that occurs twice, or None.
+    """
 
     table: pl.DataFrame
     untyped: bool
+    repeated: Any = None
+
+    def sample(self) -> Truth:
+        """At most one label: enough to tell the column's type."""
+        return Truth(self.table.head(1), self.untyped)
 
     @property
     def column(self) -> Column:
@@ -107,6 +143,8 @@ class Truth:
 
     def attach(self, batch: pl.DataFrame, ids: pl.Expr) -> pl.DataFrame:
         """The batch with each row's label beside it; null where the truth file does not know the id."""
+        if not self.table.height:
+            return batch.with_columns(pl.lit(None, self.table.schema[LABEL]).alias(LABEL))
         keys = batch.select(ids.alias(ID))[ID]
         # A join would hash the whole table for every batch: 0.6 s at ten million labels, this 0.006 to 0.3 s.
         near = self.table[self.table[ID].search_sorted(keys).clip(upper_bound=self.table.height - 1)]

@@ -2,13 +2,21 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+import streamcmp
 from streamcmp.comparison import Comparison, LogRequest
-from streamcmp.errors import DataError, NoColumn, TypeConflict, UsageError
+from streamcmp.errors import DataError, NoColumn, StreamcmpError, TypeConflict, UsageError
 from streamcmp.logs import open_pair
+from streamcmp.logs import truth as truth_module
+from streamcmp.logs.canonical import OpenedPair
+from streamcmp.logs.judged import JudgedCook
+from streamcmp.logs.reading import Cook, ShardedLog
 from tests.logs.opened import opened, outcomes, read
 
 PREDICTIONS = pl.DataFrame({"id": [1, 2, 3, 4], "pred": ["a", "b", None, "d"], "s": ["x", "y", "x", "y"]})
@@ -99,11 +107,133 @@ def test_positions_have_no_truth() -> None:
         opened(PREDICTIONS, PREDICTIONS, truth=TRUTH, on=("row",))
 
 
-def test_the_budget(tmp_path: Path) -> None:
+def test_a_truth_that_fits_is_held(tmp_path: Path) -> None:
     path = tmp_path / "truth.csv"
     TRUTH.write_csv(path)
     for source in (path, TRUTH):
-        request: Any = Comparison(LogRequest(PREDICTIONS), LogRequest(PREDICTIONS), truth=source)
-        with pytest.raises(DataError, match="--truth must fit"):
-            open_pair(request, memory_budget=10)
-        assert open_pair(request, memory_budget=10_000).rule.id_type == "int"
+        request = Comparison(LogRequest(PREDICTIONS), LogRequest(PREDICTIONS), truth=source)
+        for budget, kind in ((None, Cook), (10_000, Cook), (100, JudgedCook)):
+            pair = open_pair(request, memory_budget=budget)
+            assert isinstance(pair.a, ShardedLog)
+            assert type(pair.a.cook) is kind
+            assert outcomes(pair.a) == [1, 0, 2, 2]
+
+
+def test_a_truth_of_which_no_part_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(truth_module, "_MOST_PARTS", 2)
+    many = pl.select(id=pl.int_range(1000), label=pl.lit("x"))
+    with pytest.raises(
+        DataError, match="too large for the memory: not even its 4th part fits 0 MB; raise --memory"
+    ):
+        open_pair(
+            Comparison(LogRequest(PREDICTIONS), LogRequest(PREDICTIONS), truth=many), memory_budget=1000
+        )
+
+
+def frames(
+    columns: dict[str, st.SearchStrategy[Any]], dtypes: dict[str, Any]
+) -> st.SearchStrategy[pl.DataFrame]:
+    """Frames of up to 30 rows with these values."""
+    row = st.fixed_dictionaries(columns)
+    return st.lists(row, min_size=1, max_size=30).map(lambda rows: pl.DataFrame(rows, schema=dtypes))
+
+
+IDS = st.one_of(st.none(), st.integers(0, 40))
+LABELS = st.sampled_from(["1", "2", "1.0", "x", "", None])
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"where": "id > 5"}, {"label_type": "number"}, {"tolerance": 0.5}, {"by": (("s",),)}],
+    ids=repr,
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
+@given(data=st.data())
+def test_parts_tell_what_the_whole_tells(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, ending: str, options: dict[str, Any]
+) -> None:
+    """The same outcomes row by row, or the same error."""
+    log = {"id": pl.Int64, "pred": pl.String, "s": pl.String}
+    logs = frames({"id": IDS, "pred": LABELS, "s": LABELS}, log)
+    truth = data.draw(
+        frames({"id": IDS if data.draw(st.integers(0, 9)) == 0 else st.integers(0, 40), "label": LABELS},
+               {"id": pl.Int64, "label": pl.String})
+    )  # fmt: skip
+    if data.draw(st.booleans()):
+        truth = truth.unique("id", maintain_order=True)
+    folder = tmp_path_factory.mktemp("logs")
+    paths = {}
+    for name, frame in (("l", data.draw(logs)), ("r", data.draw(logs)), ("t", truth)):
+        paths[name] = folder / f"{name}.{ending}"
+        write: dict[str, Any] = {
+            "parquet": frame.write_parquet, "csv": frame.write_csv, "jsonl": frame.write_ndjson
+        }  # fmt: skip
+        write[ending](paths[name])
+    request = Comparison(LogRequest(paths["l"]), LogRequest(paths["r"]), truth=paths["t"], **options)
+
+    def told(held: int, chunk_rows: int) -> object:
+        try:
+            with patch.object(truth_module, "_SHARE", 10**9 // held):
+                pair = open_pair(request, memory_budget=10**9)
+            return [read(log, chunk_rows).rows() for log in (pair.a, pair.b)]
+        except StreamcmpError as error:
+            return str(error)
+
+    whole = told(10**9, 7)
+    assert told(100, 7) == whole
+    assert told(500, 3) == whole
+
+
+@pytest.mark.parametrize("strategy", ["auto", "lockstep", "merge", "direct", "buckets"])
+def test_every_strategy_with_a_truth_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: Any
+) -> None:
+    rows = 300_000
+    log = pl.select(id=pl.int_range(rows), pred=pl.int_range(rows) % 7, s=pl.int_range(rows) % 3)
+    other = log.with_columns(pred=pl.col("pred") * 3 % 7)
+    truth = pl.select(id=pl.int_range(0, rows + 1000, 2), label=pl.int_range(0, rows + 1000, 2) % 5)
+    for name, frame in (("l", log), ("r", other), ("t", truth.sample(fraction=1, shuffle=True, seed=1))):
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+    spill = tmp_path / "spill"
+    spill.mkdir()
+
+    def report() -> object:
+        return streamcmp.compare(
+            tmp_path / "l.parquet", tmp_path / "r.parquet", truth=tmp_path / "t.parquet", by="s",
+            strategy=strategy, memory="64MiB", spill_dir=spill,
+        ).to_dict()  # fmt: skip
+
+    whole = report()
+    monkeypatch.setattr(truth_module, "_SHARE", 64)
+    assert report() == whole
+    assert not list(spill.iterdir())
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_the_first_bad_row_is_named_whichever_part_finds_it(tmp_path: Path, side: str) -> None:
+    """Text that differs while the numbers agree is refused; the part of the truth that tells comes late."""
+    rows = 50
+    good = pl.select(id=pl.int_range(rows), pred=pl.lit("1"))
+    bad = good.with_columns(
+        pred=pl.when(pl.col("id").is_in([7, 20, 33])).then(pl.lit("1.0")).otherwise("pred")
+    )
+    for name, frame in (("good", good), ("bad", bad), ("t", good.rename({"pred": "label"}))):
+        frame.write_csv(tmp_path / f"{name}.csv")
+    paths = [tmp_path / "bad.csv", tmp_path / "good.csv"][:: 1 if side == "left" else -1]
+    left, right = map(LogRequest, paths)
+    pair = open_pair(Comparison(left, right, truth=tmp_path / "t.csv"), memory_budget=200)
+    with pytest.raises(DataError, match=r"row 8: 'pred' is '1\.0'"):
+        outcomes(pair.a if side == "left" else pair.b)
+
+
+def test_a_wide_log_and_its_truth_in_parts() -> None:
+    wide = pl.select(id=pl.int_range(100), x=pl.int_range(100) % 3, y=pl.int_range(100) % 4)
+    truth = pl.select(id=pl.int_range(90), label=pl.int_range(90) % 5)
+    options: dict[str, Any] = {"truth": truth, "on": ("id",)}
+    a, b = LogRequest(wide, prediction="x"), LogRequest(wide, prediction="y")
+    whole, parts = (open_pair(Comparison(a, b, **options), memory_budget=each) for each in (None, 500))
+    assert isinstance(parts, OpenedPair)
+    assert isinstance(parts.both, JudgedCook)
+    for one, two in zip(whole.together(30), parts.together(30), strict=True):
+        assert [frame.rows() for frame in one] == [frame.rows() for frame in two]
