@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -190,7 +191,7 @@ def test_runs_share_a_spill_folder(tmp_path: Path) -> None:
     printed = [each.communicate()[0] for each in running]
     assert [each.returncode for each in running] == [0] * 4
     assert len(set(printed)) == 1
-    assert b'"n": 1000000' in printed[0]
+    assert json.loads(printed[0])["results"][0]["n"] == 1_000_000
     check_nothing_is_left(tmp_path, paths)
 
 
