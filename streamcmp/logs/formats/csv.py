@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import csv
 import io
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import polars as pl
 
@@ -31,6 +33,7 @@ _BLOCKS = (2 << 20, 16 << 20, 128 << 20)
 _HEADS = (1 << 16, 1 << 20, 1 << 24)
 # One more row, fed behind the file's end. If it does not come out as the last row, a quote was never closed.
 _END = "\0end of file\0"
+_PATIENCE = 1.0  # seconds
 
 
 class _RowTooLong(Exception):
@@ -118,14 +121,12 @@ class CsvShard(BaseShard):
         import pyarrow as pa
         import pyarrow.csv as pc
 
-        def handler(row: Any) -> str:
-            on_bad(row)
-            return "error"
-
         end = self._delimiter.join([_END] * len(self._fields)) + "\n"
-        return iter(
-            pc.open_csv(
-                pa.PythonFile(_WithEnd(source, end.encode()), mode="r"),
+        lent: list[Any] = [_WithEnd(source, end.encode()), _row_handler(on_bad)]
+        alive = [ref(one) for one in lent]
+        try:
+            yield from pc.open_csv(
+                pa.PythonFile(lent[0], mode="r"),
                 # Threads are no faster here, and cost the row numbers in messages.
                 read_options=pc.ReadOptions(
                     block_size=block,
@@ -136,7 +137,7 @@ class CsvShard(BaseShard):
                 parse_options=pc.ParseOptions(
                     delimiter=self._delimiter,
                     newlines_in_values=True,
-                    invalid_row_handler=handler,
+                    invalid_row_handler=lent[1],
                     ignore_empty_lines=len(self._fields) > 1,
                 ),
                 convert_options=pc.ConvertOptions(
@@ -147,7 +148,11 @@ class CsvShard(BaseShard):
                     quoted_strings_can_be_null=False,
                 ),
             )
-        )
+        finally:
+            # A thread of pyarrow's may still hold what we lent it. If it let go of that after Python has begun
+            # to shut down, it would abort the process.
+            lent.clear()
+            _wait_until_gone(alive)
 
     def _explain(self, error: Exception, bad: list[Any], wanted: list[str], block: int) -> Exception:
         """The error to raise for what pyarrow said."""
@@ -207,6 +212,23 @@ class CsvShard(BaseShard):
             except csv.Error:
                 pass
         return ""
+
+
+def _row_handler(on_bad: Callable[[Any], object]) -> Callable[[Any], str]:
+    """What pyarrow calls for a row with another number of fields."""
+
+    def handler(row: Any) -> str:
+        on_bad(row)
+        return "error"
+
+    return handler
+
+
+def _wait_until_gone(alive: Sequence[ref[Any]]) -> None:
+    """Wait until nobody holds these objects any more; not for long, should somebody keep them."""
+    patience = time.monotonic() + _PATIENCE
+    while any(one() is not None for one in alive) and time.monotonic() < patience:
+        time.sleep(0.0001)
 
 
 class _WithEnd(io.RawIOBase):
