@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from scripts import demo, make_logs, train_digits
+import streamcmp
+from scripts import bench_harness, demo, make_harness_logs, make_logs, train_digits
 
 ROOT = Path(__file__).resolve().parent.parent
 ROWS = 50_000
@@ -144,3 +145,19 @@ def test_digits_can_be_trained_again() -> None:
         stored = committed(name)
         assert [row[:3] for row in rows] == [row[:3] for row in stored]
         assert sum(row != other for row, other in zip(rows, stored, strict=True)) <= 3
+
+
+def test_harness_logs_compare_to_what_they_were_made_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for side in ("left", "right"):
+        rows = make_harness_logs.write_lm_eval(tmp_path / "lm_eval" / side, side, 500_000)
+        make_harness_logs.write_eval(tmp_path / f"{side}.eval", side, 300)
+    for log, ending, pairs in (("lm_eval/{}", "", rows), ("{}.eval", ".eval", 300)):
+        paths = [tmp_path / (log.format(side)) for side in ("left", "right")]
+        report = streamcmp.compare(*paths).to_dict()
+        assert report["ledger"]["a"]["paired"] == pairs, ending
+        assert report["results"][0]["n_ab"] == 0 < report["results"][0]["n_ba"]
+    monkeypatch.chdir(ROOT)
+    assert bench_harness.bench(tmp_path, rounds=1)
+    assert capsys.readouterr().out.count("GB |") == 2

@@ -48,7 +48,8 @@ class Cook:
         part = self.parts[0]
         frame = part.shard.lazy() if self._scannable(part) else None
         if frame is None:
-            return None
+            piece = next(self._convert(part), None)
+            return None if piece is None else piece.head(rows)
         columns = {name: part.column(name) for name in self._names()}
         wanted = frame.head(rows).select(_exprs(self._build(columns, part.label)))
         return next(stream(wanted, rows, label=part.label), None)

@@ -171,7 +171,7 @@ def shown_id(value: Any) -> str | None:
     """The id as text, the sample 0 apart from the sample "0"."""
     if value is None or isinstance(value, str):
         return value if value is None or not _NUMBER.fullmatch(value) else json.dumps(value)
-    return json.dumps(value)
+    return str(value) if type(value) is int else json.dumps(value)
 
 
 def _target(value: Any) -> str | None:

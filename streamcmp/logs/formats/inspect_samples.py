@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from streamcmp.errors import DataError
 from streamcmp.logs.formats.json_array import Bad, Block, Read, Structure, blocks
 from streamcmp.logs.formats.json_fields import Fields
@@ -66,8 +68,9 @@ class Archive(Samples):
         with path.open("rb") as file:
             text = whole(path, file, name, start, _LARGEST_HEADER)
         self.header = decode_one(Fields(None), text, lambda what: DataError(f"{path}: {name} {what}"))
-        self._samples = [member for name, member in members.items() if _SAMPLE.fullmatch(name)]
-        self.count = len(self._samples)
+        samples = [member for name, member in members.items() if _SAMPLE.fullmatch(name)]
+        self._samples = np.array(samples, np.uint64).reshape(-1, len(Member._fields))
+        self.count = len(samples)
         # A log that was cut off has only the batches of its journal.
         journal = sorted((int(found[1]), name) for name in members if (found := _JOURNAL.fullmatch(name)))
         names = ["summaries.json"] if "summaries.json" in members else [name for _, name in journal]
@@ -94,7 +97,7 @@ class Archive(Samples):
         rows: list[Any] = []
         with self._path.open("rb") as file:
             for number, member in enumerate(self._samples, start=1):
-                rows.append(self._decoded(file, f"sample {number:,}", member, fields))
+                rows.append(self._decoded(file, f"sample {number:,}", Member(*member.tolist()), fields))
                 if len(rows) == (several or _ROWS):
                     yield rows
                     rows = []

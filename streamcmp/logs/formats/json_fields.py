@@ -51,9 +51,7 @@ class Fields:
         """The values of one field, None where a row lacks it."""
         if self._node is None:
             return [walk(row, name) if "." in name else row.get(name) for row in rows]
-        if "." not in name:
-            return list(map(attrgetter(self._node.attributes[name]), rows))
-        return [self._node.get(row, name) for row in rows]
+        return self._node.column(rows, name)
 
 
 class _Node:
@@ -89,6 +87,29 @@ class _Node:
             if found is not None:
                 return found
         return None
+
+    def column(self, rows: list[Any], path: str) -> list[Any]:
+        """The values at a path: by the reading that fits the first rows, the others' one by one."""
+        for key, rest in readings(path):
+            found = list(map(attrgetter(self.attributes[key]), rows))
+            if found.count(None) == len(found):
+                continue
+            if rest:
+                found = self._below(key, found, rest)
+            if "." not in path or None not in found:
+                return found
+            pairs = zip(rows, found, strict=True)
+            return [self.get(row, path) if value is None else value for row, value in pairs]
+        return [None] * len(rows)
+
+    def _below(self, key: str, objects: list[Any], rest: str) -> list[Any]:
+        """What the objects hold at the rest of a path; None where there is none."""
+        present = [value for value in objects if value is not None]
+        node = self._inner.get(key)
+        if node is None or set(map(type, present)) != {node.struct}:
+            return [None] * len(objects)
+        values = iter(node.column(present, rest))
+        return [None if value is None else next(values) for value in objects]
 
     def row(self, found: dict[str, Any]) -> Any:
         """A row of this type from a dict; objects within stay dicts."""

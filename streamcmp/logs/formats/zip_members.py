@@ -1,14 +1,13 @@
 """Members of a zip archive as streams, with the directory read once and not kept.
 
-An archive of 200,000 members costs 0.15 GB as Python's own objects; what is needed to read a member again is
-five numbers. Stored, deflated and Zstandard members are read, which Python itself does only since 3.14.
-Checksums are verified.
+Python's own reader takes 3 s and 0.15 GB for the directory of 200,000 members; what is needed of one is five
+numbers. Stored, deflated and Zstandard members are read, which Python itself does only since 3.14. Checksums
+are verified.
 """
 
 from __future__ import annotations
 
 import struct
-import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +16,12 @@ from typing import Any, BinaryIO, NamedTuple
 from streamcmp.errors import DataError
 
 _LOCAL = struct.Struct("<4s22xHH")  # signature; lengths of name and extra field
+_ENTRY = struct.Struct("<4s4xHH4xIIIHHH8xI")  # of the directory
+_END = struct.Struct("<10xHII2x")  # entries, size and offset of the directory
+_LOCATOR = struct.Struct("<8xQ4x")  # where the end for large archives is
+_END_64 = struct.Struct("<32xQQQ")
+_LONGEST_END = 22 + 65_535 + 20
+_BIG, _BIG_COUNT = 0xFFFFFFFF, 0xFFFF
 _STORED, _DEFLATED, _ZSTD = 0, 8, 93
 _PIECE = 1 << 20
 # JSON shrinks 5 to 50 times. What grows so much more, and to so many bytes, was made to fill a machine.
@@ -34,25 +39,68 @@ class Member(NamedTuple):
 
 
 def directory(path: Path) -> dict[str, Member]:
-    """Name -> member, in the order of the archive's directory.
+    """Name -> member, in the order of the archive's directory; of members of one name the last counts.
 
     Raises:
-        DataError: the file is no zip archive, truncated or encrypted, or one name stands in it twice.
+        DataError: the file is no zip archive, truncated, or encrypted.
     """
-    found: dict[str, Member] = {}
     try:
-        with zipfile.ZipFile(path) as archive:
-            for info in archive.infolist():
-                if info.flag_bits & 1:
-                    raise DataError(f"{path}: {info.filename} is encrypted")
-                # A log that was written on has a later version of some members: the last one counts.
-                found[info.filename] = Member(
-                    info.header_offset, info.compress_size, info.file_size, info.compress_type, info.CRC
-                )
-    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError, struct.error) as error:
-        what = f"{error}".lower() or type(error).__name__
-        raise DataError(f"{path}: is no whole zip archive ({what}); it may be truncated") from error
-    return found
+        with path.open("rb") as file:
+            return dict(_entries(path, *_central(file)))
+    except (struct.error, OSError, ValueError, EOFError) as error:
+        raise DataError(f"{path}: is no whole zip archive ({error}); it may be truncated") from error
+
+
+def _central(file: BinaryIO) -> tuple[bytes, int]:
+    """The bytes of the archive's directory, and how many entries it has."""
+    end = file.seek(0, 2)
+    start = max(0, end - _LONGEST_END)
+    file.seek(start)
+    tail = file.read()
+    at = tail.rfind(b"PK\x05\x06")
+    if at < 0:
+        raise ValueError("its directory is missing")
+    count, size, offset = _END.unpack_from(tail, at)
+    if count == _BIG_COUNT or _BIG in (size, offset):
+        at -= _LOCATOR.size
+        if at < 0 or not tail.startswith(b"PK\x06\x07", at):
+            raise ValueError("its directory is damaged")
+        (behind,) = _LOCATOR.unpack_from(tail, at)
+        file.seek(behind)
+        count, size, offset = _END_64.unpack(file.read(_END_64.size))
+    if offset + size > end:
+        raise ValueError("its directory lies behind its end")
+    file.seek(offset)
+    return file.read(size), count
+
+
+def _entries(path: Path, central: bytes, count: int) -> Iterator[tuple[str, Member]]:
+    at = 0
+    for _ in range(count):
+        entry = _ENTRY.unpack_from(central, at)
+        signature, flags, method, checksum, packed, size, name, extra, comment, offset = entry
+        if signature != b"PK\x01\x02":
+            raise ValueError("its directory is damaged")
+        at += _ENTRY.size
+        title = central[at : at + name].decode(errors="replace")
+        if flags & 1:
+            raise DataError(f"{path}: {title} is encrypted")
+        if _BIG in (packed, size, offset):
+            size, packed, offset = _wide(central[at + name : at + name + extra], size, packed, offset)
+        at += name + extra + comment
+        yield title, Member(offset, packed, size, method, checksum)
+
+
+def _wide(extra: bytes, *fields: int) -> list[int]:
+    """Those of size, packed size and offset that do not fit 32 bits, from a member's extra field."""
+    at = 0
+    while at + 4 <= len(extra):
+        kind, length = struct.unpack_from("<HH", extra, at)
+        if kind == 1:
+            values = iter(struct.unpack_from(f"<{length // 8}Q", extra, at + 4))
+            return [next(values) if field == _BIG else field for field in fields]
+        at += 4 + length
+    raise ValueError("a member's size is missing")
 
 
 def reader(path: Path, file: BinaryIO, name: str, member: Member) -> Callable[[int], bytes]:
