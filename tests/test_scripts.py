@@ -160,4 +160,4 @@ def test_harness_logs_compare_to_what_they_were_made_of(
         assert report["results"][0]["n_ab"] == 0 < report["results"][0]["n_ba"]
     monkeypatch.chdir(ROOT)
     assert bench_harness.bench(tmp_path, rounds=1)
-    assert capsys.readouterr().out.count("GB |") == 2
+    assert capsys.readouterr().out.count("GB |") == 4  # two rows, two columns
