@@ -123,7 +123,7 @@ def compare(
     analysis = request.analysis(options)
     names = _names(left, right, options)
     counted = _count(left, right, on, by, options)
-    judge(counted.tally, request.policies(options), counted.examples)
+    judge(counted.tally, request.policies(options), counted.examples, counted.tell_apart)
     report = _finalize(counted.tally, analysis, names)
     return replace(report, warnings=(*report.warnings, *_advice(counted)))
 

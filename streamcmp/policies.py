@@ -17,7 +17,9 @@ _ID_WIDTH = 60
 _SHOW_IDS = "To see ids, use `streamcmp run` on the two logs."
 
 
-def judge(tally: Tally, policies: Policies, examples: Examples | None = None) -> None:
+def judge(
+    tally: Tally, policies: Policies, examples: Examples | None = None, tell_apart: Sequence[str] = ()
+) -> None:
     """Raise unless the ledger is acceptable.
 
     Args:
@@ -25,6 +27,7 @@ def judge(tally: Tally, policies: Policies, examples: Examples | None = None) ->
         policies: what is an error.
         examples: where the logs are at hand, a few ids as text under "duplicate_a", "duplicate_b",
             "guard_mismatch", "unmatched_a" and "unmatched_b".
+        tell_apart: columns of both logs that might tell rows of one id apart.
 
     Raises:
         DataError: lists every violated policy with full counts and what to do next; likewise if no id has a
@@ -35,7 +38,7 @@ def judge(tally: Tally, policies: Policies, examples: Examples | None = None) ->
     ids, ledger = examples or {}, tally.ledger
     problems = [
         *_nothing_matches(ledger, ids),
-        *_duplicates(ledger, policies, ids),
+        *_duplicates(ledger, policies, ids, tell_apart),
         *_mismatches(tally, policies, ids),
         *_unmatched(ledger, policies, ids),
         *_missing(ledger, policies),
@@ -62,7 +65,8 @@ def _nothing_matches(ledger: Ledger, ids: Examples) -> Iterator[str]:
         yield (
             f"0 of {a:,} ids match{other}: no id of the left log occurs in the right log"
             f"{_listed_by_side(ids, 'unmatched')}. Name the columns that identify an example with --on, or "
-            f"with --left-on and --right-on where the logs call them differently.{_normalization(ids)}"
+            f"with --left-on and --right-on where the logs call them differently; `streamcmp check` looks "
+            f"for what keeps them apart.{_normalization(ids)}"
         )
     elif not (ledger.a.duplicate or ledger.b.duplicate):
         yield f"no pair is left: {_fate(ledger.a)} on the left, {_fate(ledger.b)} on the right."
@@ -91,15 +95,22 @@ def _fate(one: SideLedger) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in buckets.items() if count) or "no rows"
 
 
-def _duplicates(ledger: Ledger, policies: Policies, ids: Examples) -> Iterator[str]:
+def _duplicates(
+    ledger: Ledger, policies: Policies, ids: Examples, tell_apart: Sequence[str]
+) -> Iterator[str]:
     # Dropped duplicates are no error, unless they are why nothing is left.
     explained = ledger.a.unmatched and ledger.b.unmatched
     fatal = policies.duplicates == "error" or (_matchless(ledger) and not explained)
     if fatal and (ledger.a.duplicate or ledger.b.duplicate):
+        some = ", ".join(map(inert, tell_apart))
+        advice = (
+            f"Both logs have {some}: if it tells these rows apart, add it to --on"
+            if some
+            else "If another column tells these rows apart (a task, a filter, an epoch), add it to --on"
+        )
         yield (
-            f"duplicate ids: {_of_sides(ledger, 'duplicate')}{_listed_by_side(ids, 'duplicate')}. If another "
-            "column tells these rows apart (a task, a filter, an epoch), add it to --on. --duplicates drop "
-            "leaves out every row of an id that occurs more than once on a side."
+            f"duplicate ids: {_of_sides(ledger, 'duplicate')}{_listed_by_side(ids, 'duplicate')}. {advice}. "
+            "--duplicates drop leaves out every row of an id that occurs more than once on a side."
         )
 
 
@@ -161,7 +172,7 @@ def _normalization(ids: Examples) -> str:
         return ""
     return (
         f" Only Unicode normalisation separates some of them ({alike}): accents are composed in one log and "
-        "decomposed in the other. Write the ids of both in one form, such as NFC."
+        "decomposed in the other. --id-normalize nfc compares them in one form."
     )
 
 

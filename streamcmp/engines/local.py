@@ -47,6 +47,7 @@ class Counted:
     tally: Tally
     examples: Mapping[str, Sequence[str]]
     advised: Advised
+    tell_apart: tuple[str, ...]  # columns of both logs that might tell rows of one id apart
 
 
 def count(
@@ -110,8 +111,17 @@ def _conclude(
     if not ledger.a.matched and not pair.positional:
         for side, log in (("a", pair.a), ("b", pair.b)):
             named.setdefault(f"unmatched_{side}", [pair.show_id(value) for value in first_ids(log).to_list()])
-    return Counted(tally, named, advised)
+    return Counted(tally, named, advised, _telling(pair))
 
 
 def _ignore(_note: str) -> None:
     pass
+
+
+# What tells apart several rows of one example, in the logs of evaluation harnesses and their like.
+_TELLING = ("task", "subset", "split", "language", "filter", "epoch", "repeat", "trial", "perturbation")
+
+
+def _telling(pair: LogPair) -> tuple[str, ...]:
+    both = set(pair.sides["a"].columns) & set(pair.sides["b"].columns)
+    return tuple(name for name in _TELLING if name in both and name not in pair.rule.on)
