@@ -9,7 +9,7 @@ PARALLEL := -n $(WORKERS) --maxprocesses 8
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format-check lint types format goldens properties bench wheel clean
+.PHONY: help demo test check format-check lint types format goldens properties fuzz bench wheel clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ goldens: $(VENV)/.dev  ## write the stored outputs anew; look at the diff before
 
 properties: $(VENV)/.dev  ## the slow tests, and the property tests with many more examples
 	HYPOTHESIS_PROFILE=ci $(PYTEST) $(PARALLEL) --timeout 3600 -m "slow or hypothesis" $(ARGS)
+
+fuzz: $(VENV)/.dev  ## 5,000 damaged logs of every format (ARGS='--inputs 100000')
+	$(BIN)/python -m scripts.fuzz $(ARGS)
 
 $(VENV)/.bench: $(VENV)/.runtime
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[bench]'

@@ -122,6 +122,8 @@ class Comparison:
                 "--tolerance and --threshold exclude each other: one compares a prediction with a label, "
                 "the other cuts a score"
             )
+        if self.model_column is not None and self.a.model is None and self.b.model is None:
+            raise UsageError("--model-column needs --left-model or --right-model: whose rows are a log")
         for side in SIDES:
             self._check_side(side)
         self._check_families()
@@ -140,10 +142,9 @@ class Comparison:
 
     def _check_side(self, side: SideName) -> None:
         log = self.log(side)
-        if (log.model is None) != (self.model_column is None):
+        if log.model is not None and self.model_column is None:
             raise UsageError(
-                f"--model-column and --{OPTION_OF_SIDE[side]}-model go together: the column that names the "
-                "model, and which one's rows are the log"
+                f"--{OPTION_OF_SIDE[side]}-model needs --model-column: the column that names the model"
             )
         roles = ("correct", "prediction", "score", "metric")
         given = [name for name in roles if getattr(log, name)]

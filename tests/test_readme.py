@@ -1,4 +1,4 @@
-"""Every command and snippet of the README runs, and every output shown there is the real one.
+"""Every command and snippet of the README and of docs/formats.md runs, and outputs shown are the real ones.
 
 In a ```console block a line that begins with "$ " is a command; the lines below it, if there are any, are
 what it prints. `make goldens` writes them anew.
@@ -10,11 +10,15 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
+from scripts import harness_examples
+
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
+FORMATS = ROOT / "docs" / "formats.md"
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 UPDATE = os.environ.get("STREAMCMP_UPDATE_GOLDENS") == "1"
 
@@ -22,8 +26,8 @@ UPDATE = os.environ.get("STREAMCMP_UPDATE_GOLDENS") == "1"
 NOT_HERE = ("make ", "pip ")
 
 
-def blocks(kind: str) -> list[str]:
-    text = README.read_text(encoding="utf-8")
+def blocks(kind: str, page: Path = README) -> list[str]:
+    text = page.read_text(encoding="utf-8")
     return [match[2] for match in BLOCK.finditer(text) if match[1] == kind]
 
 
@@ -55,15 +59,18 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+CONSOLE = [(page, block) for page in (README, FORMATS) for block in blocks("console", page)]
+
+
 @pytest.mark.golden
-@pytest.mark.parametrize("block", blocks("console"), ids=name)
-def test_commands_golden(block: str, folder: Path) -> None:
+@pytest.mark.parametrize(("page", "block"), CONSOLE, ids=[name(block)[:80] for _, block in CONSOLE])
+def test_commands_golden(page: Path, block: str, folder: Path) -> None:
     real = ""
     for command, shown in commands(block):
         printed = shown if command.startswith(NOT_HERE) else shell(command, folder)
         real += f"$ {command}\n" + (printed if shown else "")
     if UPDATE:
-        README.write_text(README.read_text(encoding="utf-8").replace(block, real), encoding="utf-8")
+        page.write_text(page.read_text(encoding="utf-8").replace(block, real), encoding="utf-8")
     else:
         assert real == block
 
@@ -75,9 +82,28 @@ def test_snippets(snippet: str, folder: Path) -> None:
 
 def test_both_kinds_of_block_are_found() -> None:
     assert len(blocks("console")) >= 4
+    assert len(blocks("console", FORMATS)) >= 8
     assert len(blocks("python")) >= 1
 
 
 def test_links_lead_somewhere() -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", README.read_text(encoding="utf-8")):
         assert (ROOT / target).exists(), target
+
+
+def test_the_examples_of_harnesses_are_what_their_script_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(harness_examples, "FOLDER", tmp_path)
+    harness_examples.main()
+    written = {path.relative_to(tmp_path): path for path in tmp_path.rglob("*") if path.is_file()}
+    kept = ROOT / "examples" / "harness"
+    assert written.keys() == {path.relative_to(kept) for path in kept.rglob("*") if path.is_file()}
+    for name_, path in written.items():
+        if path.suffix == ".eval":  # what zlib makes of it depends on its version
+            with ZipFile(path) as new, ZipFile(kept / name_) as old:
+                assert {each: new.read(each) for each in new.namelist()} == {
+                    each: old.read(each) for each in old.namelist()
+                }
+        else:
+            assert path.read_bytes() == (kept / name_).read_bytes(), name_

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from streamcmp.comparison import OPTION_OF_SIDE, SIDES, Comparison, SideName
 from streamcmp.errors import AmbiguousColumn, NoColumn, UsageError
+from streamcmp.logs.formats.base import profile_of
 from streamcmp.logs.outcome import OutcomeSpec
 from streamcmp.logs.view import View
 
@@ -218,15 +219,17 @@ _REPEATS = frozenset(("epoch", "repeat", "repetition", "trial", "attempt", "pert
 
 def repeat_notes(views: Mapping[SideName, View], roles: Mapping[SideName, Roles]) -> list[str]:
     """What the user should know where one example makes several pairs."""
-    profile = views["a"].profile or views["b"].profile
-    if profile is None:
+    profiles = [
+        profile for view in views.values() for part in view.parts if (profile := profile_of(part.shard))
+    ]
+    if not profiles:
         found = [name for name in roles["a"].ids if name.rpartition(".")[2].lower() in _REPEATS]
     else:
-        found = [name for name in roles["a"].ids if name == profile.repeats]
+        found = [name for name in roles["a"].ids if name in {profile.repeats for profile in profiles}]
     if not found or len(roles["a"].ids) < 2:
         return []
     note = (
         f"{found[0]} is part of the id: pairs of one example that differ in {found[0]} are not independent, "
-        "so that p-values and intervals may be surer than they should be"
+        "so that p-values and intervals may be surer than they should be; --where picks one"
     )
     return [note]

@@ -14,6 +14,7 @@ _ENDINGS = frozenset(
         ".txt",
         ".json",
         ".jsonl",
+        ".eval",
         ".ndjson",
         ".arrow",
         ".feather",

@@ -45,6 +45,9 @@ def test_a_folder_of_tasks_pairs_by_task_doc_and_filter(tmp_path: Path) -> None:
     assert report["comparison"]["rule"]["on"] == ["task", "doc_id", "filter"]
     assert report["comparison"]["rule"]["guards"] == ["doc_hash", "target_hash"]
     assert any("passed over what is no log of lm-eval: results_2025" in note for note in notes)
+    assert any("pairs of one example that differ in filter are not independent" in note for note in notes)
+    _, notes = compared(tmp_path / "l" / "samples_arc*", tmp_path / "r" / "samples_arc*")
+    assert not any("not independent" in note for note in notes)
 
 
 @pytest.mark.parametrize("value", [True, 1, 1.0, "True", "1.0"])

@@ -55,8 +55,13 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     options = ["--model-column", "model", "--left-model", "gpt", "--right-model", "llama"]
     assert main(["run", "--left", path, "--right", path, "--by", "topic", *options]) == 0
     assert "llama" in capsys.readouterr().out
-    assert main(["run", "--left", path, "--right", path, "--by", "topic", *options[:4]]) == 2
-    assert "--model-column and --right-model go together" in capsys.readouterr().err
+    assert main(["run", "--left", path, "--right", path, "--by", "topic", *options[2:]]) == 2
+    assert "--left-model needs --model-column" in capsys.readouterr().err
+    assert main(["run", "--left", path, "--right", path, "--by", "topic", *options[:2]]) == 2
+    assert "--model-column needs --left-model or --right-model" in capsys.readouterr().err
+    other = str(write(tmp_path / "plain.csv", "id,correct\n" + "".join(f"{i},1\n" for i in range(6))))
+    assert main(["run", "--left", path, "--right", other, *options[:4]]) == 0
+    assert "right log: 0" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "frame"])

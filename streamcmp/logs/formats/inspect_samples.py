@@ -163,12 +163,12 @@ def _array(read: Read, fields: Fields, decoder: Any, bad: Bad) -> Rows:
     """The rows of a text that is one array."""
     start = read(4096).lstrip()
     if not start.startswith(b"["):
-        raise bad(None, "is no list")
+        raise bad(None, "are no list")
     for found in blocks(read, bad, before=start[1:]):
         if isinstance(found, Block):
             yield found.rows(fields, decoder, bad)
         elif (found + read(1 << 16)).strip():
-            raise bad(None, "goes on behind its end")
+            raise bad(None, "go on behind their end")
 
 
 def _check_end(rest: bytes, read: Read, bad: Bad) -> None:
@@ -182,7 +182,7 @@ def _check_end(rest: bytes, read: Read, bad: Bad) -> None:
 
 def _bad(where: str, what: str, before: int = 0) -> Bad:
     def build(number: int | None, problem: str) -> DataError:
-        name = f"the {what}s" if number is None else f"{what} {before + number + 1:,}"
+        name = "the samples" if number is None else f"{what} {before + number + 1:,}"
         return DataError(f"{where}: {name} {problem}")
 
     return build

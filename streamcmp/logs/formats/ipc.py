@@ -54,6 +54,8 @@ class IpcStreamShard(BaseShard):
             ):
                 for batch in reader:
                     interrupt.check()
+                    # Nobody else looks: damaged offsets have ended the process with a segmentation fault.
+                    batch.validate(full=True)
                     if batch.num_rows:
                         yield conform(pl.DataFrame(batch), columns)
         except (OSError, pa.ArrowException) as error:

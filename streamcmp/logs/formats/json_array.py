@@ -121,7 +121,7 @@ def blocks(read: Read, bad: Bad, *, before: bytes = b"", size: int = _BLOCK) -> 
             return
         held = held[cut:]
         if not more:
-            raise bad(None, "is never closed: the file is truncated")
+            raise bad(None, "end unfinished: the file is truncated")
         if len(held) > LONGEST:
             raise bad(first, f"is longer than {LONGEST >> 20} MB")
 

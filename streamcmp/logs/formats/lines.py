@@ -17,6 +17,8 @@ from streamcmp.errors import DataError, UsageError
 from streamcmp.logs.formats.base import BaseShard, Format, conform
 from streamcmp.logs.formats.text import line_blocks, read_head
 
+_LONGEST_VALUE = 16 << 20  # as text and as a column it is held several times
+
 
 class LinesShard(BaseShard):
     """One text file, a value a line."""
@@ -37,7 +39,7 @@ class LinesShard(BaseShard):
 
     def batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         """The named columns in batches; see `Shard`."""
-        for first, block in line_blocks(self._path):
+        for first, block in line_blocks(self._path, longest=_LONGEST_VALUE):
             interrupt.check()
             try:
                 text = block.decode()

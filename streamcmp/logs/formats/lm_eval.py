@@ -42,13 +42,15 @@ class LmEvalShard(WithConstants):
     @cached_property
     def profile(self) -> Profile:
         """The key, the guards, and the metrics of the first rows."""
+        rows = self._rows.sample()
         return Profile(
             "lm-evaluation-harness",
             ids=("task", "doc_id", "filter"),
             guards=("doc_hash", "target_hash"),
             advisory=("prompt_hash",),
-            outcomes={name: name for name in _metrics(self._rows.sample())},
+            outcomes={name: name for name in _metrics(rows)},
             silence="holds no metric: neither a list of metrics nor a key whose values say right or wrong",
+            repeats="filter" if len({str(row.get("filter")) for row in rows}) > 1 else None,
             about=f"task {self.task}" + (f" of {self.date}" if self.date else "") if self.task else "",
         )
 

@@ -60,14 +60,16 @@ def read_head(path: Path, size: int) -> bytes:
     return head.removeprefix(BOM)
 
 
-def line_blocks(path: Path, size: int = BLOCK_BYTES) -> Iterator[tuple[int, bytes]]:
+def line_blocks(
+    path: Path, size: int = BLOCK_BYTES, *, longest: int | None = None
+) -> Iterator[tuple[int, bytes]]:
     """Blocks of whole lines of about `size` bytes, each with the 1-based number of its first line.
 
     Every block ends with a newline, but for the file's last line where it has none. A byte-order mark is
     dropped.
 
     Raises:
-        DataError: the file cannot be read, or a line is longer than `LONGEST_LINE`.
+        DataError: the file cannot be read, or a line is longer than `longest` (`LONGEST_LINE`).
     """
     rest: list[bytes] = []
     line, held = 1, 0
@@ -83,8 +85,8 @@ def line_blocks(path: Path, size: int = BLOCK_BYTES) -> Iterator[tuple[int, byte
                 rest, held = [], 0
             rest.append(data[cut:])
             held += len(data) - cut
-            if held > LONGEST_LINE:
-                raise DataError(f"{path}: line {line:,} is longer than {LONGEST_LINE >> 20} MB")
+            if held > (longest or LONGEST_LINE):
+                raise DataError(f"{path}: line {line:,} is longer than {(longest or LONGEST_LINE) >> 20} MB")
             data = following
 
 
