@@ -8,7 +8,7 @@ import polars as pl
 from polars.exceptions import PanicException, PolarsError
 
 from streamcmp import interrupt
-from streamcmp.errors import DataError, InternalError
+from streamcmp.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +21,9 @@ def stream(
 ) -> Iterator[pl.DataFrame]:
     """The rows of `frame` in order, in batches of exactly `chunk_rows` but the last; none if empty.
 
-    `rows` is how many the metadata promised: any other number raises InternalError, because Polars ends a
-    pass in silence when a signal interrupts it. What Polars cannot read raises DataError naming `label`.
+    `rows` is how many the metadata promised: any other number raises DataError. Damaged files have fewer, and
+    Polars has ended a pass in silence when a signal interrupted it. What Polars cannot read raises DataError
+    naming `label`.
     """
     seen = 0
     try:
@@ -35,7 +36,10 @@ def stream(
         raise unreadable(label, error) from error
     interrupt.check()
     if rows is not None and seen != rows:
-        raise InternalError(f"{label} holds {rows:,} rows, but {seen:,} came out of the reader")
+        raise DataError(
+            f"{label} holds {rows:,} rows by its metadata, but {seen:,} came out of the reader: the file is "
+            "damaged"
+        )
 
 
 def unreadable(label: str, error: BaseException) -> DataError:

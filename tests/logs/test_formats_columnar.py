@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from streamcmp import interrupt
-from streamcmp.errors import DataError, InternalError, Interrupted
+from streamcmp.errors import DataError, Interrupted
 from streamcmp.logs.formats.base import conform
 from streamcmp.logs.stream import stream
 from tests.logs.shards import heights, open_one, read
@@ -72,7 +72,7 @@ def test_stream_of_nothing_is_no_batch() -> None:
 
 
 def test_stream_proves_the_number_of_rows() -> None:
-    with pytest.raises(InternalError, match=r"log.parquet holds 4 rows, but 3 came out"):
+    with pytest.raises(DataError, match=r"log.parquet holds 4 rows by its metadata, but 3 came out"):
         list(stream(FRAME.lazy(), rows=4, label="log.parquet"))
 
 

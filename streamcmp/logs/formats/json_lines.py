@@ -10,6 +10,10 @@ from streamcmp.errors import DataError
 from streamcmp.logs.formats.json_fields import Fields
 from streamcmp.logs.formats.text import shorten
 
+# From this average length on lines are decoded one by one. That costs nothing then, and millions of objects
+# on one line are refused at the second.
+_LONG_LINES = 1 << 16
+
 # Builds the error for a line of a block, counted from 0, and what is wrong with it.
 Bad = Callable[[int, str], DataError]
 
@@ -24,6 +28,8 @@ class LineReader:
         """One decoded object per line that is not blank; raises what `bad` builds for the first bad line."""
         import msgspec
 
+        if len(block) > _LONG_LINES * (1 + block.count(b"\n")):
+            return self._one_by_one(block, bad)
         try:
             rows: list[Any] = self._fields.decoder.decode_lines(block)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -18,6 +18,8 @@ _INT128 = range(-(2**127), 2**127)
 _EXACT_IN_FLOAT = 2**53
 _NONE = type(None)
 
+# Columns are held several times while they are compared; what identifies or tells of an example is short.
+_LONGEST_TEXT = 16 << 20
 # Beyond so many names objects are not looked into: their keys are data, not names of fields.
 _MOST_NAMES = 5000
 
@@ -127,7 +129,7 @@ def _series(name: str, values: list[Any], first: int, at: At) -> pl.Series:
         return pl.Series(name, values, dtype=pl.Boolean)
     if kinds == {str}:
         try:
-            return pl.Series(name, values, dtype=pl.String)
+            return _not_too_long(pl.Series(name, values, dtype=pl.String), first, at)
         except UnicodeEncodeError:
             row = next(index for index, value in enumerate(values) if value and not _encodes(value))
             text = values[row].encode(errors="replace").decode()
@@ -141,6 +143,16 @@ def _series(name: str, values: list[Any], first: int, at: At) -> pl.Series:
         return pl.Series(name, values, dtype=pl.Float64, strict=False)
     row = next(index for index, value in enumerate(values) if isinstance(value, (dict, list)))
     raise at(first + row, f"holds {kind(values[row])} in column {name!r}; name a column of single values")
+
+
+def _not_too_long(texts: pl.Series, first: int, at: At) -> pl.Series:
+    lengths = texts.str.len_bytes()
+    if (lengths > _LONGEST_TEXT).any():
+        row, name = int(lengths.arg_max() or 0), texts.name
+        raise at(
+            first + row, f"has a text of {lengths[row] >> 20} MB in column {name!r}; name another column"
+        )
+    return texts
 
 
 def _wide_integers(name: str, values: list[Any], first: int, at: At) -> pl.Series:

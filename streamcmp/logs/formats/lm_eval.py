@@ -64,7 +64,11 @@ def _plain(name: str) -> str:
 def _metrics(rows: Sequence[dict[str, Any]]) -> list[str]:
     """The metrics that these rows hold: those they list, or, in older logs, all keys that fit."""
     listed = dict.fromkeys(
-        name for row in rows if isinstance(row.get("metrics"), list) for name in row["metrics"]
+        name
+        for row in rows
+        if isinstance(row.get("metrics"), list)
+        for name in row["metrics"]
+        if isinstance(name, str)
     )
     if listed:
         return [name for name in listed if any(name in row for row in rows)]
