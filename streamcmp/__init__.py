@@ -7,16 +7,9 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from streamcmp.api import (
-        McnemarResult,
-        compare,
-        count,
-        finalize,
-        mcnemar,
-        mcnemar_from_predictions,
-        merge,
-    )
+    from streamcmp.api import check, compare, convert, count, explain, finalize, formats, merge
     from streamcmp.errors import DataError, InternalError, Interrupted, StreamcmpError, UsageError
+    from streamcmp.in_hand import McnemarResult, mcnemar, mcnemar_from_predictions
     from streamcmp.ledger import Ledger
     from streamcmp.report.model import Report
     from streamcmp.tally import Tally
@@ -28,16 +21,20 @@ _HOMES = {
     "InternalError": "errors",
     "Interrupted": "errors",
     "Ledger": "ledger",
-    "McnemarResult": "api",
+    "McnemarResult": "in_hand",
     "Report": "report.model",
     "StreamcmpError": "errors",
     "Tally": "tally",
     "UsageError": "errors",
+    "check": "api",
     "compare": "api",
+    "convert": "api",
     "count": "api",
+    "explain": "api",
     "finalize": "api",
-    "mcnemar": "api",
-    "mcnemar_from_predictions": "api",
+    "formats": "api",
+    "mcnemar": "in_hand",
+    "mcnemar_from_predictions": "in_hand",
     "merge": "api",
 }
 
@@ -52,9 +49,13 @@ __all__ = [
     "Tally",
     "UsageError",
     "__version__",
+    "check",
     "compare",
+    "convert",
     "count",
+    "explain",
     "finalize",
+    "formats",
     "mcnemar",
     "mcnemar_from_predictions",
     "merge",

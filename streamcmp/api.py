@@ -8,13 +8,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from streamcmp import counts_table, request
-from streamcmp.engines import check as _check
-from streamcmp.engines import convert as _convert
-from streamcmp.engines import formats as _formats
+from streamcmp import request
 from streamcmp.engines import local
 from streamcmp.errors import UsageError
-from streamcmp.in_hand import McnemarResult, mcnemar, mcnemar_from_predictions
 from streamcmp.interrupt import stoppable
 from streamcmp.options import CompareOptions, ConvertOptions, CountOptions, FinalizeOptions
 from streamcmp.parts import check_complete
@@ -29,21 +25,19 @@ if TYPE_CHECKING:
     from streamcmp.comparison import Policies
     from streamcmp.engines.check import Check
     from streamcmp.engines.convert import Converted
+    from streamcmp.engines.formats import FormatInfo
     from streamcmp.engines.local import Counted
     from streamcmp.options import AnyOptions, Countable, Log, Names, Terms
     from streamcmp.report.model import Report
     from streamcmp.resources import Step
 
 __all__ = [
-    "McnemarResult",
     "check",
     "compare",
     "convert",
     "count",
     "finalize",
     "formats",
-    "mcnemar",
-    "mcnemar_from_predictions",
     "merge",
 ]
 
@@ -207,7 +201,12 @@ def finalize(counts: Countable, **options: Unpack[FinalizeOptions]) -> Report:
     """
     request.check_options("finalize", options, FinalizeOptions)
     analysis, policies = request.analysis(options), request.policies(options)
-    tally = counts if isinstance(counts, Tally) else counts_table.read(counts)
+    if isinstance(counts, Tally):
+        tally = counts
+    else:
+        from streamcmp import counts_table
+
+        tally = counts_table.read(counts)
     check_complete(tally.parts)
     names = _names(*_paths(tally), options)
     _check_counted_so(tally, policies)
@@ -247,10 +246,12 @@ def check(
     Raises:
         UsageError, DataError: as `compare`, for what must be right before ids can be paired.
     """
+    from streamcmp.engines.check import check as checked
+
     request.check_options("check", options, CountOptions)
     comparison = request.comparison(left, right, on, by, options)
     with stoppable():
-        return _check.check(comparison, request.resources(options))
+        return checked(comparison, request.resources(options))
 
 
 def convert(
@@ -280,17 +281,21 @@ def convert(
     Raises:
         UsageError, DataError: as `compare` does for a log that cannot be read.
     """
+    from streamcmp.engines.convert import convert as written
+
     request.check_options("convert", options, ConvertOptions)
     both = {**options, "left_model": model, "right_model": model}
     terms = tuple((name,) for name in names_of(by, "--by"))
     comparison = request.comparison(log, log, on, terms, both)
     with stoppable():
-        return _convert.convert(comparison, request.resources(options), Path(output))
+        return written(comparison, request.resources(options), Path(output))
 
 
-def formats() -> list[_formats.FormatInfo]:
+def formats() -> list[FormatInfo]:
     """The formats of logs that can be read, with those that other installed packages add."""
-    return _formats.known()
+    from streamcmp.engines.formats import known
+
+    return known()
 
 
 def explain(

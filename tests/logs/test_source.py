@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
+import sys
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -341,3 +344,23 @@ PIPES = Format(
     text=True,
     open=lambda path, names: csv_format.CsvShard(path, "|", names),
 )
+
+
+def test_what_is_known_of_a_format_before_it_is_loaded_is_true() -> None:
+    assert [each.name for each in formats.BUILT_IN.values()] == list(formats.BUILT_IN)
+    within = {
+        each.name: [name for name, one in formats.BUILT_IN.items() if one.refines == each.name]
+        for each in formats.BUILT_IN.values()
+    }
+    assert {name: list(names) for name, names in formats.REFINED.items()} == {
+        name: names for name, names in within.items() if names
+    }
+
+
+def test_parquet_needs_no_other_format() -> None:
+    code = (
+        "import sys, streamcmp.logs.formats as f; f.by_content(b'PAR1'); "
+        "print(sorted(name for name in sys.modules if name.startswith('streamcmp.logs.formats.')))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not {"csv", "ndjson", "inspect_ai", "lm_eval"} & set(re.findall(r"formats\.(\w+)", loaded))

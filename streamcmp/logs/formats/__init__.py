@@ -7,24 +7,63 @@ time.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, MutableMapping
 from functools import cache
+from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 
 from streamcmp.errors import UsageError
-from streamcmp.logs.formats import csv, inspect_ai, ipc, lines, lm_eval, ndjson, parquet
 from streamcmp.logs.formats.base import Format
 from streamcmp.logs.formats.text import COMPRESSED_ENDINGS
 
 ENTRY_POINTS = "streamcmp.formats"
-# Formats that refine others come after them: an ending says the general one.
-BUILT_IN: dict[str, Format] = {
-    each.name: each
-    for each in (
-        parquet.FORMAT, ipc.FORMAT, csv.CSV, csv.TSV, ndjson.FORMAT, lines.FORMAT, lm_eval.FORMAT,
-        inspect_ai.FORMAT,
-    )
-}  # fmt: skip
+
+
+class _BuiltIn(MutableMapping[str, Format]):
+    """Our formats by name, in the order in which they are asked; a module is loaded when its turn comes."""
+
+    def __init__(self, homes: dict[str, tuple[str, str]]) -> None:
+        """`homes`: name -> the module, and the name of the `Format` in it."""
+        self._homes = homes
+        self._loaded: dict[str, Format] = {}
+
+    def __getitem__(self, name: str) -> Format:
+        if name not in self._loaded:
+            module, attribute = self._homes[name]
+            self._loaded[name] = getattr(import_module(f"{__name__}.{module}"), attribute)
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, value: Format) -> None:
+        self._homes.setdefault(name, ("", ""))
+        self._loaded[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self._homes[name]
+        self._loaded.pop(name, None)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)
+
+
+# Parquet first: it needs none of the others. Formats that refine others come after them: an ending says the
+# general one.
+BUILT_IN: MutableMapping[str, Format] = _BuiltIn(
+    {
+        "parquet": ("parquet", "FORMAT"),
+        "ipc": ("ipc", "FORMAT"),
+        "csv": ("csv", "CSV"),
+        "tsv": ("csv", "TSV"),
+        "ndjson": ("ndjson", "FORMAT"),
+        "lines": ("lines", "FORMAT"),
+        "lm-eval": ("lm_eval", "FORMAT"),
+        "inspect": ("inspect_ai", "FORMAT"),
+    }
+)
+REFINED = {"ndjson": ("lm-eval", "inspect")}  # the formats within others
 
 
 @cache
@@ -68,5 +107,5 @@ def by_content(head: bytes) -> Format | None:
 
 def refined(path: Path, found: Format) -> Format:
     """The format within `found` that the file's content is of; `found` itself if there is none."""
-    within = (each for each in BUILT_IN.values() if each.refines == found.name)
+    within = (BUILT_IN[name] for name in REFINED.get(found.name, ()))
     return next((each for each in within if each.detect(path)), found)

@@ -149,8 +149,8 @@ class CsvShard(BaseShard):
                 ),
             )
         finally:
-            # A thread of pyarrow's may still hold what we lent it. If it let go of that after Python has begun
-            # to shut down, it would abort the process.
+            # A thread of pyarrow's may still hold what we lent it. If it let go of that after Python has
+            # begun to shut down, it would abort the process.
             lent.clear()
             _wait_until_gone(alive)
 
