@@ -83,7 +83,8 @@ class Comparison:
 
     `on`: id columns; empty means detected; ("row",) pairs by position.
     `by`: one tuple of column names per family; several names in one tuple are crossed.
-    `truth`: a third file with the columns id and label, or None.
+    `truth`: a third file with the columns id and label, or None; `truth_columns` names them in a file without
+    a header. Where pairs are made by position, so are labels.
     `model_column`: which column names the model, in tables of several.
     `id_normalize`, `id_strip_prefix`, `id_regex`: how ids are edited before they meet; see id_edit.py.
     """
@@ -95,6 +96,7 @@ class Comparison:
     where: str | None = None
     guards: tuple[str, ...] = ()
     truth: Any = None
+    truth_columns: tuple[str, ...] = ()
     model_column: str | None = None
     tolerance: float | None = None
     threshold: float | None = None

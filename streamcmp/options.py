@@ -64,6 +64,7 @@ class LogOptions(TypedDict, total=False):
     score: PerSide
     metric: Names | None
     truth: Log | None
+    truth_columns: Names | None
     model_column: str | None
     tolerance: float | None
     threshold: float | None

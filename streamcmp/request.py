@@ -42,6 +42,7 @@ def comparison(left: Any, right: Any, on: Any, by: Any, options: AnyOptions) -> 
         where=options.get("where"),
         guards=names(options.get("guards"), "--guard"),
         truth=options.get("truth"),
+        truth_columns=names(options.get("truth_columns"), "--truth-columns"),
         model_column=options.get("model_column"),
         tolerance=options.get("tolerance"),
         threshold=options.get("threshold"),

@@ -71,16 +71,19 @@ def test_both_models_in_one_file_of_nested_objects(left: str, right: str) -> Non
 
 
 def test_labels_in_one_file_and_predictions_in_two() -> None:
-    """The labels' file beside each side's predictions: both have one row per example, in one order."""
+    """One line per example in all three: the predictions have no header, the true labels neither."""
     folder = LOGS / "sst2"
-    labels = [line.rpartition("\t")[2] for line in (folder / "sst2-dataset.tsv").read_text().splitlines()]
-    import polars as pl
-
-    sides = []
-    for model in ("cnn", "lstm"):
-        lines = (folder / f"sst2-{model}-output.txt").read_text().splitlines()
-        sides.append(pl.DataFrame({"prediction": lines, "label": labels}))
-    check("sst2__cnn__vs__lstm", *sides, on="row", by=[("label",)])
+    check(
+        "sst2__cnn__vs__lstm",
+        folder / "sst2-cnn-output.txt",
+        folder / "sst2-lstm-output.txt",
+        input_format="lines",
+        columns="prediction",
+        truth=folder / "sst2-dataset.tsv",
+        truth_columns="text,label",
+        on="row",
+        by=[("label",)],
+    )
 
 
 def test_inspect_json() -> None:

@@ -98,6 +98,9 @@ class Reading:
         Texts, option("--metric", "or: which metric or scorer of a harness's log says it", LOGS)
     ] = None
     truth: Annotated[Text, option("--truth", "a third file with the columns id and label", LOGS)] = None
+    truth_columns: Annotated[
+        Text, option("--truth-columns", "names for its columns, if it has no header: text,label", LOGS)
+    ] = None
     model_column: Annotated[
         Text, option("--model-column", "of a table of several models: the column that names them", LOGS)
     ] = None

@@ -12,7 +12,8 @@ from typing import Any
 import polars as pl
 
 from streamcmp.comparison import OPTION_OF_SIDE, ROW, SIDES, Comparison, Rule, SideName
-from streamcmp.errors import NoColumn, ShardLacksColumn, UnknownColumn, UsageError
+from streamcmp.errors import NoColumn, ShardLacksColumn, UnknownColumn
+from streamcmp.logs.beside import with_labels
 from streamcmp.logs.columns import Roles, repeat_notes, resolve_roles
 from streamcmp.logs.families import Family, decide_families
 from streamcmp.logs.formats.base import profile_of
@@ -47,6 +48,8 @@ def open_pair(
         DataError: an empty log, or a truth file that cannot be used.
     """
     shards = {side: _shards(comparison, side, memory_budget) for side in SIDES}
+    if comparison.truth is not None and comparison.by_position and not is_wide(comparison):
+        comparison, shards = with_labels(comparison, shards)
     views = {side: with_metric(View.of(side, shards[side]), comparison) for side in SIDES}
     wide = is_wide(comparison)
     try:
@@ -86,9 +89,9 @@ def _shards(comparison: Comparison, side: SideName, memory: int | None) -> Seque
     shards = open_shards(
         log.source, option=option, input_format=log.input_format, columns=log.columns, memory=memory
     )
-    if comparison.model_column is None or log.model is None:
-        return shards
-    return rows_of_model(shards, comparison.model_column, log.model, f"{option}-model")
+    if comparison.model_column is not None and log.model is not None:
+        shards = rows_of_model(shards, comparison.model_column, log.model, f"{option}-model")
+    return shards
 
 
 def _opening_notes(shards: Mapping[SideName, Sequence[Shard]]) -> Iterator[str]:
@@ -171,15 +174,13 @@ class _Plan:
                 side: view if all(view.has(name) for name in roots) else view.completed()
                 for side, view in views.items()
             }  # fmt: skip
-        if comparison.by_position and comparison.truth is not None and not wide:
-            raise UsageError(f"--truth is looked up by id; it does not go with --on {ROW}")
         pairs_by_id = not comparison.by_position and (not wide or bool(comparison.on))
         needs_ids = pairs_by_id or comparison.truth is not None
         roles = resolve_roles(comparison, views, ids=needs_ids)
         views = _informed(comparison, views, roles)
         truth = None
         if comparison.truth is not None:
-            found = open_shards(comparison.truth, option="--truth", input_format=None, columns=())
+            found = open_shards(comparison.truth, option="--truth", columns=comparison.truth_columns)
             truth = resolve_truth(comparison, roles, found)
         codecs, families = decide_families(comparison, views)
         return cls(

@@ -102,11 +102,6 @@ def test_label_types(tmp_path: Path) -> None:
         outcomes(opened(path, logs, truth=numbers).a)
 
 
-def test_positions_have_no_truth() -> None:
-    with pytest.raises(UsageError, match="--on row"):
-        opened(PREDICTIONS, PREDICTIONS, truth=TRUTH, on=("row",))
-
-
 def test_a_truth_that_fits_is_held(tmp_path: Path) -> None:
     path = tmp_path / "truth.csv"
     TRUTH.write_csv(path)
