@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from streamcmp.errors import DataError, InternalError, Interrupted, StreamcmpError, UsageError
     from streamcmp.in_hand import McnemarResult, mcnemar, mcnemar_from_predictions
     from streamcmp.ledger import Ledger
+    from streamcmp.planning import PowerPlan, power
     from streamcmp.report.model import Report
     from streamcmp.tally import Tally
 
@@ -22,6 +23,7 @@ _HOMES = {
     "Interrupted": "errors",
     "Ledger": "ledger",
     "McnemarResult": "in_hand",
+    "PowerPlan": "planning",
     "Report": "report.model",
     "StreamcmpError": "errors",
     "Tally": "tally",
@@ -36,6 +38,7 @@ _HOMES = {
     "mcnemar": "in_hand",
     "mcnemar_from_predictions": "in_hand",
     "merge": "api",
+    "power": "planning",
 }
 
 __all__ = [
@@ -44,6 +47,7 @@ __all__ = [
     "Interrupted",
     "Ledger",
     "McnemarResult",
+    "PowerPlan",
     "Report",
     "StreamcmpError",
     "Tally",
@@ -59,6 +63,7 @@ __all__ = [
     "mcnemar",
     "mcnemar_from_predictions",
     "merge",
+    "power",
 ]
 
 

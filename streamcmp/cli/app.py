@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from streamcmp import __version__
-from streamcmp.cli import commands, files, hand
+from streamcmp.cli import commands, files, hand, plan
 from streamcmp.cli.config import origins
 from streamcmp.cli.output import write_stdout
 from streamcmp.cli.stderr import say
@@ -48,6 +48,7 @@ app.command()(commands.count)
 app.command()(commands.merge)
 app.command()(commands.finalize)
 app.command()(hand.test)
+app.command()(plan.power)
 app.command()(files.check)
 app.command()(files.convert)
 app.command()(files.formats)

@@ -43,7 +43,7 @@ class ShowTest:
     output: Annotated[Path | None, option("--output", "write it to this file: .txt .json", SHOW)] = None
 
 
-_ENDINGS: Final = MappingProxyType({".txt": "table", ".json": "json"})
+ENDINGS: Final = MappingProxyType({".txt": "table", ".json": "json"})
 
 
 @grouped
@@ -53,7 +53,7 @@ def test(counts: Counts, names: Names, statistics: Statistics, show: ShowTest, t
     from streamcmp.request import display_names
 
     check_target(show.output, [talk.config] if talk.config is not None else [])
-    form = chosen_format(show, _ENDINGS)
+    form = chosen_format(show, ENDINGS)
     called = display_names(None, None, names.left_name, names.right_name)
     given = {name: value for name, value in asdict(statistics).items() if value is not None}
     try:

@@ -79,6 +79,28 @@ def _plain(p: float, digits: int) -> str:
     return f"{p:#.{digits}g}"
 
 
+def size_in_points(gain: float) -> str:
+    """0.01 -> 1 point; 0.0234 -> 2.34 points: three digits, or as many as were given."""
+    number = f"{100 * gain:.10g}"
+    if len(number.replace(".", "").lstrip("0")) > 3:
+        number = f"{100 * gain:.3g}"
+    return f"{number} point" if number == "1" else f"{number} points"
+
+
+def share_in_percent(share: float) -> str:
+    """0.1 -> 10 %; 0.01234567 -> 1.235 %."""
+    return f"{100 * share:.4g} %"
+
+
+def chance(p: float) -> str:
+    """A probability that is not tested: 0.812, > 0.9999, < 0.0001, 0."""
+    if p == 0:
+        return "0"
+    if p < 1e-4:
+        return "< 0.0001"
+    return "> 0.9999" if p > 0.9999 else f"{p:.3f}" if 0.0005 <= p < 0.9995 else f"{p:.4f}"
+
+
 def ratio(value: float) -> str:
     """Odds: three digits, 0.0012, 5.50, 1.2e+04."""
     return "0" if value == 0 else f"{value:#.3g}".rstrip(".")

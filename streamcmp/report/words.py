@@ -9,7 +9,7 @@ import polars as pl
 
 from streamcmp.comparison import OPTION_OF_SIDE, SIDES
 from streamcmp.report.model import VERDICTS, Family, Report
-from streamcmp.report.numbers import counted, decimals, p_equation, percent, points, whole
+from streamcmp.report.numbers import counted, decimals, p_equation, percent, points, size_in_points, whole
 from streamcmp.report.values import inert, shorten
 
 _NAME_WIDTH = 60
@@ -62,12 +62,13 @@ def headline(report: Report, names: tuple[str, str] | None = None) -> str:
     if overall["n"] == 0:
         return f"{b} and {a} cannot be compared"
     if overall["verdict"] == "equivalent":
-        return f"{b} and {a} are equivalent within {_margin(margin)}"
+        return f"{b} and {a} are equivalent within {size_in_points(margin)}"
     tolerable = margin is not None and _at_most(overall["p_noninferior_adjusted"], analysis["alpha"])
     if overall["verdict"] in ("better", "worse"):
-        but = f", but by less than {_margin(margin)}" if overall["verdict"] == "worse" and tolerable else ""
+        tolerable = tolerable and overall["verdict"] == "worse"
+        but = f", but by less than {size_in_points(margin)}" if tolerable else ""
         return f"{b} is {overall['verdict']} than {a}{but}"
-    but = f", but {b} is not worse by {_margin(margin)} or more" if tolerable else ""
+    but = f", but {b} is not worse by {size_in_points(margin)} or more" if tolerable else ""
     if asked != "two-sided":
         return f"{b} is not shown to be {asked} than {a}{but}"
     return f"no clear difference between {b} and {a}{but}"
@@ -75,12 +76,6 @@ def headline(report: Report, names: tuple[str, str] | None = None) -> str:
 
 def _at_most(p: float | None, alpha: float) -> bool:
     return p is not None and p <= alpha
-
-
-def _margin(margin: float) -> str:
-    """0.01 -> 1 point."""
-    number = f"{100 * margin:.10g}"
-    return f"{number} point" if number == "1" else f"{number} points"
 
 
 def evidence(report: Report) -> str:
@@ -131,7 +126,7 @@ def _margins(report: Report, row: Mapping[str, Any]) -> list[str]:
     analysis = report.comparison["analysis"]
     if analysis["margin"] is None or row["p_noninferior"] is None:
         return []
-    words = _margin(analysis["margin"])
+    words = size_in_points(analysis["margin"])
     return [
         f"{question} {words}: {p_equation(row[name], row[f'log10_{name}'], analysis['alpha'])}"
         for question, name in (("not worse by", "p_noninferior"), ("within", "p_equivalent"))
@@ -235,7 +230,7 @@ def _asked(analysis: Mapping[str, Any]) -> str:
     """What else was asked, and by which method."""
     parts = []
     if analysis["margin"] is not None:
-        parts.append(f"margin {_margin(analysis['margin'])} by Tango's score, one-sided")
+        parts.append(f"margin {size_in_points(analysis['margin'])} by Tango's score, one-sided")
     if analysis["odds"] is not None:
         parts.append(f"odds and share by {_ODDS[analysis['odds']]}")
     if analysis["mde"]:

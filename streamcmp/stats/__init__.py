@@ -32,8 +32,7 @@ from streamcmp.stats.odds import (
     share_won,
 )
 from streamcmp.stats.power import (
-    POWER_TESTS,
-    PowerTest,
+    MOST_ENUMERATED,
     exact_power,
     exact_sample_size,
     minimum_detectable_gain,
@@ -50,9 +49,9 @@ __all__ = [
     "AUTO_FROM",
     "INTERVALS",
     "MIXTURES",
+    "MOST_ENUMERATED",
     "NEED_AGREEMENT",
     "ODDS_INTERVALS",
-    "POWER_TESTS",
     "SMALLEST_P",
     "TESTS",
     "Adjustment",
@@ -63,7 +62,6 @@ __all__ = [
     "Interval",
     "Mixture",
     "OddsInterval",
-    "PowerTest",
     "TailP",
     "Test",
     "adjust",

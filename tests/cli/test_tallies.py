@@ -69,6 +69,9 @@ def test_counts_in_hand(cli: Cli) -> None:
         ([], {}),
         (["--n", "100"], {"n": 100}),
         (["--test", "mid-p", "--alternative", "better"], {"test": "mid-p", "alternative": "better"}),
+        (["--n", "100", "--margin", "0.01"], {"n": 100, "margin": 0.01}),
+        (["--odds", "mid-p", "--anytime"], {"odds": "mid-p", "anytime": True}),
+        (["--n", "100", "--mde", "--power", "0.9"], {"n": 100, "mde": True, "power": 0.9}),
         (["--n", "100", "--ci", "wald", "--confidence", "0.8"], {"n": 100, "ci": "wald", "confidence": 0.8}),
     ],
 )
@@ -93,6 +96,15 @@ def test_the_ending_of_a_test_s_output_says_the_format(cli: Cli, tmp_path: Path)
     target = tmp_path / "result.json"
     assert cli("test", "--won", 14, "--lost", 4, "--output", target).code == 0
     assert json.loads(target.read_text()) == streamcmp.mcnemar(4, 14).to_dict()
+
+
+def test_counts_in_hand_show_what_was_asked(cli: Cli) -> None:
+    out = cli(
+        "test", "--won", 22, "--lost", 4, "--n", 899, "--margin", 0.02, "--odds", "mid-p", "--anytime"
+    ).out
+    assert "not worse by 2 points: p = 8.8e-09; within 2 points: p = 0.50\n" in out
+    assert "\nodds won [95 %]        5.50 [2.02, 18.7]\n" in out
+    assert "\ne-value                166\n" in out
 
 
 def test_counts_in_hand_into_a_file(cli: Cli, tmp_path: Path) -> None:

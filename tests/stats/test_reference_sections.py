@@ -138,7 +138,7 @@ def test_power(row: dict[str, Any]) -> None:
     assert off(stats.normal_power(row["N"], lost, won, alpha, sides=sides), row["power_normal"]) < 1e-12
     detectable = stats.minimum_detectable_gain([row["N"]], [lost + won], alpha, power, sides=sides)[0]
     assert off(detectable, row["mde"]) < 1e-12
-    tests: dict[stats.PowerTest, str] = {"exact": "power_exact", "mid-p": "power_midp"}
+    tests: dict[stats.Test, str] = {"exact": "power_exact", "mid-p": "power_midp"}
     for test, key in tests.items():
         ours = stats.exact_power(row["N_exact"], lost, won, alpha, test, sides=sides)
         assert off(ours, row[key]) < 1e-12
