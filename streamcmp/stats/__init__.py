@@ -4,7 +4,7 @@ n_ab are the pairs that the candidate B lost (A correct, B wrong), n_ba those it
 docs/statistics.md says what each number means to the reader.
 """
 
-from streamcmp.stats import heterogeneity, unpaired
+from streamcmp.stats import binomial_theta, heterogeneity, unpaired
 from streamcmp.stats.adjust import ADJUSTMENTS, Adjustment, adjust, adjust_tails
 from streamcmp.stats.anytime import MIXTURES, Mixture, anytime_p, confidence_sequence, log10_e
 from streamcmp.stats.binomial import ExactAndMidP, exact, exact_and_mid_p, mid_p
@@ -68,6 +68,7 @@ __all__ = [
     "adjust_tails",
     "agresti_min",
     "anytime_p",
+    "binomial_theta",
     "bonett_price",
     "chi2",
     "chi2_corrected",

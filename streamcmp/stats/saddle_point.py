@@ -91,11 +91,12 @@ def half_integer_error(n: Floats) -> Floats:
 
 
 def deviance(x: Floats, mean: Floats, excess: Floats) -> Floats:
-    """The deviance x log(x/mean) - (x - mean), >= 0; x >= 0, mean > 0, 0 log 0 = 0.
+    """The deviance x log(x/mean) - (x - mean), >= 0; x >= 0, mean > 0 or both 0, 0 log 0 = 0.
 
     excess = x - mean, which the caller knows better than x and mean tell.
     """
-    share = excess / (x + mean)
+    total = x + mean
+    share = excess / np.where(total > 0, total, 1.0)
     square = share * share
     near = excess * share + 2.0 * x * share * square * polynomial(_SERIES_TERMS, square)
     far = np.abs(share) >= _NEAR
