@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from scripts import statistics_table
+from scripts import operating_characteristics, peeking, statistics_table
 from streamcmp import stats
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "statistics.md"
@@ -18,6 +18,39 @@ def test_the_table_on_the_page_is_the_scripts() -> None:
     begin, end = "<!-- statistics_table: begin -->\n", "\n<!-- statistics_table: end -->"
     shown = PAGE.read_text().partition(begin)[2].partition(end)[0]
     assert shown == statistics_table.table()
+
+
+def shown(name: str) -> str:
+    """What the page has between the marks of that name."""
+    begin, end = f"<!-- {name}: begin -->\n", f"\n<!-- {name}: end -->"
+    return PAGE.read_text().partition(begin)[2].partition(end)[0]
+
+
+@pytest.mark.parametrize("name", operating_characteristics.TABLES)
+def test_the_operating_characteristics_on_the_page_are_the_scripts(name: str) -> None:
+    assert shown(f"operating_characteristics {name}") == operating_characteristics.TABLES[name]()
+
+
+def test_the_page_on_peeking_is_the_script_s() -> None:
+    assert shown("peeking") == peeking.table(20_000, 1)
+
+
+def test_peeking_comes_to_what_enumeration_gives() -> None:
+    """The simulation against the exact chance of having stopped by 1,000 discordant pairs."""
+    runs = 20_000
+    simulated = peeking.stopped(0.5, runs, seed=5)
+    hundred = binomial(100, 0.5)
+    for rule, stops in (
+        ("mid-p", lambda n, won: stats.mid_p(n - won, won).p <= 0.05),
+        ("exact p", lambda n, won: stats.exact(n - won, won).p <= 0.05),
+        ("e-value", lambda n, won: stats.log10_e(n - won, won) >= np.log10(20)),
+    ):
+        going = np.ones(1)
+        for n in range(100, 1_001, 100):
+            going = np.convolve(going, hundred)
+            going[stops(n, np.arange(n + 1))] = 0.0
+        share = 1 - going.sum()
+        assert abs(simulated[rule][1_000] - share) < 4 * np.sqrt(share * (1 - share) / runs)
 
 
 def binomial(n: int, share: float) -> npt.NDArray[np.float64]:
