@@ -2,11 +2,12 @@
 
 python -m scripts.bench_stats [--slices 1000000] [--repeat 3] [--cpu]
 
-Three kinds of families: slices like users (n about 58, 7 discordant pairs), like labels (200 to 20,000 discordant
-pairs) and huge ones (to 1e11). Seconds, the best of `repeat`; with --cpu of processor time, all threads together, for
-machines that do other things too. numpy works on one thread, Polars on all it finds. `the report` is all that
-`finalize` does: p-values by four tests, Tango's and Wilson's intervals, Holm, heterogeneity, verdicts, warnings and the
-order of rows. statsmodels works slice by slice: it is timed on a thousand slices, and the time multiplied.
+Three kinds of families: slices like users (n about 58, 7 discordant pairs), like labels (200 to 20,000
+discordant pairs) and huge ones (to 1e11). Seconds, the best of `repeat`; with --cpu of processor time, all
+threads together, for machines that do other things too. numpy works on one thread, Polars on all it finds.
+`the report` is all that `finalize` does: p-values by four tests, Tango's and Wilson's intervals, Holm,
+heterogeneity, verdicts, warnings and the order of rows. statsmodels works slice by slice: it is timed on a
+thousand slices, and the time multiplied.
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ def gains(counts: pl.DataFrame, analysis: Analysis) -> Gains:
     lost, won, n = (counts[name].to_numpy() for name in ("n_ab", "n_ba", "n"))
     macro = stats.heterogeneity.macro_gain(lost, won, n, analysis.confidence)
     micro = (int(won.sum()) - int(lost.sum())) / int(n.sum())
-    return Gains(micro, macro.gain, macro.low, macro.high)
+    low, high = (None if math.isnan(limit) else limit for limit in (macro.low, macro.high))
+    return Gains(micro, macro.gain, low, high)
 
 
 def heterogeneity(counts: pl.DataFrame) -> dict[str, Any] | None:

@@ -5,6 +5,9 @@ What a slice's numbers owe to the other slices of its family (adjusted p-values,
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +22,7 @@ _COUNTS: Final = ("n_ab", "n_ba", "n", "both_correct")
 # finding.
 _SMALL: Final = 1 << 10
 _BITS: Final = 15
+_WORTH_THREADS: Final = 50_000
 
 
 def numbers(counts: pl.DataFrame, analysis: Analysis) -> pl.DataFrame:
@@ -56,19 +60,29 @@ def _distinct(counts: pl.DataFrame) -> tuple[Ints, Ints] | None:
 
 def _numbers(counts: pl.DataFrame, analysis: Analysis) -> pl.DataFrame:
     lost, won = counts["n_ab"].to_numpy(), counts["n_ba"].to_numpy()
-    columns: dict[str, Any] = {
-        **_accuracies(counts, analysis),
-        **_interval(counts, analysis),
-        **_tests(counts, analysis),
-    }
-    if analysis.margin is not None:
-        columns |= _margin(counts, analysis.margin)
+    parts: list[Callable[[], dict[str, Any]]] = [
+        lambda: _tests(counts, analysis),
+        lambda: _interval(counts, analysis),
+        lambda: _accuracies(counts, analysis),
+    ]
+    margin = analysis.margin
+    if margin is not None:
+        parts.append(lambda: _margin(counts, margin))
     if analysis.odds is not None:
-        columns |= _odds(lost, won, analysis)
+        parts.append(lambda: _odds(lost, won, analysis))
     if analysis.mde:
-        columns |= _detectable(counts, analysis)
+        parts.append(lambda: _detectable(counts, analysis))
     if analysis.anytime:
-        columns |= _anytime(lost, won, analysis)
+        parts.append(lambda: _anytime(lost, won, analysis))
+    columns: dict[str, Any] = {}
+    if counts.height < _WORTH_THREADS:
+        for part in parts:
+            columns |= part()
+    else:
+        # numpy lets go of the interpreter while it computes: the parts run side by side.
+        with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1)) as pool:
+            for found in pool.map(lambda part: part(), parts):
+                columns |= found
     return counts.select(**_shares()).with_columns(**columns)
 
 

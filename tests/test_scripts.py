@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 import streamcmp
-from scripts import bench_harness, demo, make_harness_logs, make_logs, train_digits
+from scripts import bench_harness, bench_stats, demo, make_harness_logs, make_logs, train_digits
 
 ROOT = Path(__file__).resolve().parent.parent
 ROWS = 50_000
@@ -161,3 +161,17 @@ def test_harness_logs_compare_to_what_they_were_made_of(
     monkeypatch.chdir(ROOT)
     assert bench_harness.bench(tmp_path, rounds=1)
     assert capsys.readouterr().out.count("GB |") == 4  # two rows, two columns
+
+
+def test_statistics_are_timed_on_families_of_three_kinds() -> None:
+    families = bench_stats.families(300)
+    discordant = {
+        kind: tally.families["k"]["n_ab"] + tally.families["k"]["n_ba"] for kind, tally in families.items()
+    }
+    assert 6 < (discordant["like users"].mean() or 0) < 8  # type: ignore[operator]
+    assert 200 < (discordant["like labels"].min() or 0) < 20_000  # type: ignore[operator]
+    assert (discordant["huge"].max() or 0) > 10**10  # type: ignore[operator]
+    for tally in families.values():
+        found = bench_stats.measure(tally, repeat=1)
+        assert all(seconds > 0 for seconds in found.values())
+        assert {"the report", "exact p: scipy binom.cdf", "exact p: statsmodels mcnemar"} <= found.keys()

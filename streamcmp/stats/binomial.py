@@ -7,6 +7,7 @@ Research Methodology 13:91 (2013).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ def exact(n_ab: npt.ArrayLike, n_ba: npt.ArrayLike, alternative: Alternative = "
     Raises:
         ValueError: the counts are no counts, differ in length, or the alternative is unknown.
     """
-    return exact_and_mid_p(n_ab, n_ba, alternative).exact
+    return _all(n_ab, n_ba, alternative, ("exact",)).exact
 
 
 def mid_p(n_ab: npt.ArrayLike, n_ba: npt.ArrayLike, alternative: Alternative = "two-sided") -> TailP:
@@ -52,16 +53,23 @@ def mid_p(n_ab: npt.ArrayLike, n_ba: npt.ArrayLike, alternative: Alternative = "
     worse: the same of n_ab. Arguments, errors and accuracy as `exact`. No discordant pair: 1 two-sided, by
     convention (the bare formula says 1/2), and 1/2 one-sided.
     """
-    return exact_and_mid_p(n_ab, n_ba, alternative).mid_p
+    return _all(n_ab, n_ba, alternative, ("mid_p",)).mid_p
 
 
 def exact_and_mid_p(
     n_ab: npt.ArrayLike, n_ba: npt.ArrayLike, alternative: Alternative = "two-sided"
 ) -> ExactAndMidP:
     """Both p-values, for the price of one; see `exact` and `mid_p`."""
+    return _all(n_ab, n_ba, alternative, ExactAndMidP._fields)
+
+
+def _all(
+    n_ab: npt.ArrayLike, n_ba: npt.ArrayLike, alternative: Alternative, wanted: Sequence[str]
+) -> ExactAndMidP:
+    """Both, but for the one that is not wanted: that comes out empty."""
     check_alternative(alternative)
     lost, won = as_counts(n_ab, n_ba)
-    parts = [_chunk(lost[rows], won[rows], alternative) for rows in chunks(len(lost))]
+    parts = [_chunk(lost[rows], won[rows], alternative, wanted) for rows in chunks(len(lost))]
     return ExactAndMidP(
         concatenate([part.exact for part in parts]), concatenate([part.mid_p for part in parts])
     )
@@ -75,26 +83,32 @@ class _DoubledTails(NamedTuple):
     log_scale: Floats
 
 
-def _chunk(lost: Ints, won: Ints, alternative: Alternative) -> ExactAndMidP:
+def _chunk(lost: Ints, won: Ints, alternative: Alternative, wanted: Sequence[str]) -> ExactAndMidP:
     n = lost + won
     tails = _doubled_tails(np.minimum(lost, won), n)
+    against = None
     if alternative == "two-sided":
-        return _two_sided(tails, n, np.abs(won - lost))
-    return _one_sided(tails, against=won < lost if alternative == "better" else lost < won)
+        factors = _two_sided(tails, n, np.abs(won - lost))
+    else:
+        # The counts point away from the alternative, and p is the other tail's complement.
+        against = won < lost if alternative == "better" else lost < won
+        factors = _one_sided(tails, against)
+    return ExactAndMidP(
+        *(
+            to_tail(factor, tails.log_scale, against) if name in wanted else TailP(np.empty(0), np.empty(0))
+            for name, factor in zip(ExactAndMidP._fields, factors, strict=True)
+        )
+    )
 
 
-def _two_sided(tails: _DoubledTails, n: Ints, difference: Ints) -> ExactAndMidP:
+def _two_sided(tails: _DoubledTails, n: Ints, difference: Ints) -> tuple[Floats, Floats]:
     # Around the centre both tails overlap in the observed outcome, which counts once. log_scale is 0 there.
     upto = np.where(difference <= 1, 1.0, tails.upto)
-    middle = np.where(n == 0, 1.0, 0.5 * (upto + tails.below))
-    return ExactAndMidP(to_tail(upto, tails.log_scale), to_tail(middle, tails.log_scale))
+    return upto, np.where(n == 0, 1.0, 0.5 * (upto + tails.below))
 
 
-def _one_sided(tails: _DoubledTails, against: Bools) -> ExactAndMidP:
-    """Where `against`, the counts point away from the alternative, and p is the other tail's complement."""
-    middle = 0.25 * (tails.upto + tails.below)
-    outcome = np.where(against, 0.5 * tails.below, 0.5 * tails.upto)
-    return ExactAndMidP(to_tail(outcome, tails.log_scale, against), to_tail(middle, tails.log_scale, against))
+def _one_sided(tails: _DoubledTails, against: Bools) -> tuple[Floats, Floats]:
+    return np.where(against, 0.5 * tails.below, 0.5 * tails.upto), 0.25 * (tails.upto + tails.below)
 
 
 def _doubled_tails(k: Ints, n: Ints) -> _DoubledTails:

@@ -175,7 +175,8 @@ def macro_gain(
     """The mean of the slices' gains, every slice counting the same however large it is.
 
     Arguments and errors as `of_gain`, and ValueError for a confidence outside (0, 1). The standard error is
-    that of independent slices, sqrt(sum of (psi - gain^2)/n)/K; the interval is clipped to [-1, 1].
+    that of independent slices, sqrt(sum of (psi - gain^2)/n)/K; the interval is clipped to [-1, 1], and NaN
+    where that is 0.
     """
     z = two_sided_z(confidence)
     lost, won, pairs = _with_pairs(n_ab, n_ba, n)
@@ -186,6 +187,8 @@ def macro_gain(
     variances = ((p_won + p_lost) * p_same + 4.0 * p_won * p_lost) / pairs
     mean = float(np.sum(gains)) / len(pairs)
     se = math.sqrt(float(np.sum(variances))) / len(pairs)
+    if se == 0.0:
+        return MacroGain(mean, se, math.nan, math.nan)
     return MacroGain(mean, se, max(mean - z * se, -1.0), min(mean + z * se, 1.0))
 
 

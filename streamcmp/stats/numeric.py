@@ -12,6 +12,7 @@ from streamcmp.stats.counts import Floats
 
 # What lies beyond exp(-NEGLIGIBLE) of an integrand's start is smaller than half a unit in the last place.
 NEGLIGIBLE: Final = 38.5
+_MOST_REST: Final = 500.0
 _SPLITTER: Final = 134_217_729.0  # 2^27 + 1
 
 # The 22-point Gauss-Legendre rule on [-1, 1], its positive half: (node, weight), correctly rounded. numpy's
@@ -60,7 +61,9 @@ def half_square_over(x: Floats, n: Floats) -> tuple[Floats, Floats]:
     twice = 2.0 * n
     quotient = square / twice
     back, back_error = two_product(quotient, twice)
-    return quotient, (((square - back) - back_error) + square_error) / twice
+    rest = (((square - back) - back_error) + square_error) / twice
+    # Past 1e18 a last digit is worth more than an exponential can take; there it makes no difference.
+    return quotient, np.clip(rest, -_MOST_REST, _MOST_REST)
 
 
 def polynomial(coefficients: Sequence[float], x: Floats) -> Floats:

@@ -45,6 +45,11 @@ def test_statistics(name: str, function: Callable[..., np.ndarray[tuple[int], np
     assert oracle.off_relative(function(N_AB, N_BA), name) < 1e-15
 
 
+def test_z() -> None:
+    z = np.sign(N_BA - N_AB) * np.sqrt(stats.chi2_statistic(N_AB, N_BA))
+    assert oracle.off_relative(z + 0.0, "z") < 1e-15
+
+
 def test_gain() -> None:
     assert oracle.off_relative(stats.gain(N_AB, N_BA, N), "gain") < 1e-15
 
