@@ -61,7 +61,7 @@ def power(
     given = {name: value for name, value in asdict(plan).items() if value is not None}
     result = planned(counts, **given)
     text = json.dumps(result.to_dict(), indent=2) + "\n" if form == "json" else _for_people(result)
-    write(text, show.output, Notes(quiet=talk.quiet, verbose=talk.verbose))
+    write([text.encode()], show.output, Notes(quiet=talk.quiet, verbose=talk.verbose))
 
 
 def _for_people(plan: PowerPlan) -> str:
