@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from streamcmp.api import check, compare, convert, count, explain, finalize, formats, merge
+    from streamcmp.api import check, compare, convert, count, explain, finalize, formats, gate, merge
     from streamcmp.errors import DataError, InternalError, Interrupted, StreamcmpError, UsageError
     from streamcmp.in_hand import McnemarResult, mcnemar, mcnemar_from_predictions
     from streamcmp.ledger import Ledger
@@ -35,6 +35,7 @@ _HOMES = {
     "explain": "api",
     "finalize": "api",
     "formats": "api",
+    "gate": "api",
     "mcnemar": "in_hand",
     "mcnemar_from_predictions": "in_hand",
     "merge": "api",
@@ -60,6 +61,7 @@ __all__ = [
     "explain",
     "finalize",
     "formats",
+    "gate",
     "mcnemar",
     "mcnemar_from_predictions",
     "merge",

@@ -20,6 +20,7 @@ from streamcmp.report.numbers import counted as counted_words
 from streamcmp.results import finalize as _finalize
 from streamcmp.tally import Tally
 from streamcmp.terms import names as names_of
+from streamcmp.terms import terms
 
 if TYPE_CHECKING:
     from streamcmp.comparison import Policies
@@ -33,11 +34,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check",
+    "check_gates",
     "compare",
     "convert",
     "count",
     "finalize",
     "formats",
+    "gate",
     "merge",
 ]
 
@@ -213,6 +216,38 @@ def finalize(counts: Countable, **options: Unpack[FinalizeOptions]) -> Report:
     _check_counted_so(tally, policies)
     judge(tally, policies, None)
     return _finalize(tally, analysis, names)
+
+
+def gate(report: Report, expressions: str | Iterable[str]) -> Report:
+    """The report with the outcome of gates in `Report.gates`: conditions that a pipeline acts on.
+
+    Args:
+        report: what `compare` or `finalize` returned.
+        expressions: conditions such as "overall.verdict == 'worse'"; docs/gates.md has the language. A gate
+            fires where its condition holds. A comparison with a value that does not exist does not hold;
+            `GateOutcome.absent` names such values.
+
+    Raises:
+        UsageError: an expression is no condition, or names what the report does not have; points at the
+            character.
+    """
+    from streamcmp.gates.judge import judge as judge_gates
+
+    given = [expressions] if isinstance(expressions, str) else list(expressions)
+    return replace(report, gates=(*report.gates, *judge_gates(report, given)))
+
+
+def check_gates(
+    expressions: Iterable[str], by: Terms | None = None, **options: Unpack[CompareOptions]
+) -> None:
+    """Raise what `gate` would raise, as far as it can be told before the logs are read.
+
+    `by` and `options` are those of `compare`, of which only the statistics matter.
+    """
+    from streamcmp.gates.judge import check_early
+
+    families = {",".join(term): term for term in terms(by, "--by")}
+    check_early(expressions, request.analysis(options).to_dict(), families)
 
 
 def _check_counted_so(tally: Tally, policies: Policies) -> None:

@@ -22,6 +22,7 @@ ALLOWED = {
     "comparison": {"errors"},
     "analysis": {"comparison", "errors"},
     "ledger": {"comparison", "errors"},
+    "gates": {"errors", "gates", "ledger", "report", "tally"},
     "report": {"comparison", "errors", "ledger", "report", "tally"},
 }
 # Rooms that read logs, or know how logs are paired; and what others may still take from them.

@@ -1,4 +1,4 @@
-"""Every command and snippet of the README and of docs/formats.md runs, and outputs shown are the real ones.
+"""Every command and snippet of the pages in PAGES runs, and outputs shown are the real ones.
 
 In a ```console block a line that begins with "$ " is a command; the lines below it, if there are any, are
 what it prints. `make goldens` writes them anew.
@@ -19,6 +19,7 @@ from scripts import harness_examples
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 FORMATS = ROOT / "docs" / "formats.md"
+PAGES = (README, FORMATS, ROOT / "docs" / "gates.md")
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 UPDATE = os.environ.get("STREAMCMP_UPDATE_GOLDENS") == "1"
 
@@ -59,7 +60,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-CONSOLE = [(page, block) for page in (README, FORMATS) for block in blocks("console", page)]
+CONSOLE = [(page, block) for page in PAGES for block in blocks("console", page)]
 
 
 @pytest.mark.golden

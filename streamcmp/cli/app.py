@@ -72,7 +72,7 @@ def _root(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0, 2 for the user's mistakes, 3 for ours, 130 or 143."""
+    """Run the command line and return its exit code; docs/cli.md lists them."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         with _terminable():

@@ -14,6 +14,7 @@ import typer
 from streamcmp.cli.groups import grouped
 from streamcmp.cli.options import (
     Explain,
+    Gates,
     Logs,
     Machine,
     Names,
@@ -24,7 +25,7 @@ from streamcmp.cli.options import (
     Statistics,
     Talk,
 )
-from streamcmp.cli.output import check_target, chosen_format, show_plan, show_report
+from streamcmp.cli.output import check_target, chosen_format, show_judged, show_plan
 from streamcmp.cli.reading import reading
 from streamcmp.cli.stderr import Notes
 
@@ -39,6 +40,7 @@ def run(
     slices: Slices,
     machine: Machine,
     show: Show,
+    gates: Gates,
     talk: Talk,
     explain: Explain = False,
 ) -> None:
@@ -59,9 +61,11 @@ def run(
         return
     check_target(show.output, _inputs(logs, talk))
     form = chosen_format(show)
+    if gates.fail_on:
+        api.check_gates(gates.fail_on, logs.by, **asdict(statistics), **asdict(slices))
     with notes.pass_() as meter:
         report = api.compare(**options, meter=meter, on_note=notes.note, on_examples=notes.examples)
-    show_report(report, form, show, notes)
+    show_judged(report, form, show, gates, notes)
 
 
 @grouped
@@ -98,6 +102,7 @@ def finalize(
     statistics: Statistics,
     slices: Slices,
     show: Show,
+    gates: Gates,
     talk: Talk,
 ) -> None:
     """Test what a tally file, or a table of counts, holds."""
@@ -106,7 +111,7 @@ def finalize(
     check_target(show.output, [counts, *_given(talk.config)])
     form = chosen_format(show)
     report = finalize_counts(counts, **asdict(names), **asdict(rows), **asdict(statistics), **asdict(slices))
-    show_report(report, form, show, Notes(quiet=talk.quiet, verbose=talk.verbose))
+    show_judged(report, form, show, gates, Notes(quiet=talk.quiet, verbose=talk.verbose))
 
 
 def _inputs(logs: Logs, talk: Talk) -> list[str | Path]:

@@ -44,6 +44,17 @@ def load_config(context: typer.Context, path: Path | None) -> Path | None:
     return path
 
 
+def lines_of_environment(
+    context: typer.Context, parameter: typer.CallbackParam, value: list[str] | None
+) -> list[str] | None:
+    """An option whose values hold spaces: in the environment they stand one a line."""
+    source = context.get_parameter_source(str(parameter.name))
+    if source is None or source.name != "ENVIRONMENT":
+        return value
+    lines = os.environ[str(parameter.envvar)].splitlines()
+    return [line for line in lines if line.strip()]
+
+
 def origins(root: Any, message: str) -> str:
     """A line for each option in `message` that does not come from the command line: it says where from."""
     context: typer.Context | None = root.meta.get(_COMMAND) if root is not None else None

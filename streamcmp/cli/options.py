@@ -13,11 +13,11 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 
 from streamcmp.analysis import Adjust, Alternative, GainInterval, OddsInterval, Test
-from streamcmp.cli.config import PREFIX, load_config
+from streamcmp.cli.config import PREFIX, lines_of_environment, load_config
 from streamcmp.comparison import Duplicates, IdType, LabelType, Mismatch, Missing, NullIds, Unmatched
 from streamcmp.resources import Strategy
 
-Format = Literal["table", "json", "csv", "parquet", "markdown"]
+Format = Literal["table", "json", "csv", "parquet", "markdown", "junit"]
 
 
 def option(name: str, help: str, panel: str | None = None, **more: Any) -> Any:  # noqa: A002 - typer's word
@@ -49,6 +49,7 @@ _ROWS = "Rows that cannot simply be counted"
 _TEST = "Statistics"
 SHOW = "The report"
 PASS = "The pass"
+_GATES = "Gates"
 _TALK = "On stderr, and options from elsewhere"
 
 Text = str | None
@@ -248,9 +249,24 @@ class Show:
         choice("--format", "how, if the ending of --output does not say it", Format, SHOW),
     ] = None
     output: Annotated[
-        Path | None, option("--output", "write it to this file: .json .csv .parquet .md .txt", SHOW)
+        Path | None, option("--output", "write it to this file: .json .csv .parquet .md .txt .xml", SHOW)
     ] = None
     top: Annotated[int, option("--top", "rows per family in the table", SHOW, min=0)] = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gates:
+    """What a pipeline acts on."""
+
+    fail_on: Annotated[
+        Texts,
+        option(
+            "--fail-on",
+            "exit with 1 if this holds: \"overall.verdict == 'worse'\"; see docs/gates.md; repeat for more",
+            _GATES,
+            callback=lines_of_environment,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from streamcmp.cli.options import Show
+import typer
+
+from streamcmp.cli.options import Gates, Show
 from streamcmp.cli.stderr import Notes, say
 from streamcmp.errors import UsageError
 from streamcmp.report import FORMAT_OF_ENDING, in_pieces
@@ -96,6 +98,34 @@ def show_report(report: Report, form: str, show: Show, notes: Notes) -> None:
     if form not in ("table", "markdown") or show.output is not None:
         for warning in report.warnings:
             say("warning", warning.message)
+
+
+def show_judged(report: Report, form: str, show: Show, gates: Gates, notes: Notes) -> None:
+    """`show_report`, with the outcome of the gates, if any; these then decide the exit code.
+
+    The report is written whether or not a gate fires, and also where one turns out to be no gate of it.
+    """
+    if not gates.fail_on:
+        show_report(report, form, show, notes)
+        return
+    from streamcmp.api import gate
+
+    try:
+        report = gate(report, gates.fail_on)
+    except UsageError:
+        show_report(report, form, show, notes)
+        raise
+    show_report(report, form, show, notes)
+    for one in report.gates:
+        if one.fired:
+            say("gate failed", f"{one.expression}: {one.says}".removesuffix(": "))
+        if one.absent:
+            say(
+                "warning",
+                f"gate {one.expression}: {', '.join(one.absent)} does not exist; nothing holds of it",
+            )
+    if any(one.fired for one in report.gates):
+        raise typer.Exit(code=1)
 
 
 def show_plan(steps: Iterable[Step]) -> None:

@@ -31,9 +31,10 @@ RENDERERS: Final = MappingProxyType[str, Renderer](
         "csv": _renderer("csv"),
         "parquet": _renderer("parquet"),
         "markdown": _renderer("markdown"),
+        "junit": _renderer("junit"),
     }
 )
-_IN_PIECES: Final = frozenset(("json", "csv"))
+_IN_PIECES: Final = frozenset(("json", "csv", "junit"))
 
 
 def in_pieces(form: str, report: Report, **options: Any) -> Iterator[bytes]:
@@ -48,5 +49,12 @@ def in_pieces(form: str, report: Report, **options: Any) -> Iterator[bytes]:
 
 # What the ending of --output implies.
 FORMAT_OF_ENDING: Final = MappingProxyType(
-    {".json": "json", ".csv": "csv", ".parquet": "parquet", ".md": "markdown", ".txt": "table"}
+    {
+        ".json": "json",
+        ".csv": "csv",
+        ".parquet": "parquet",
+        ".md": "markdown",
+        ".txt": "table",
+        ".xml": "junit",
+    }
 )

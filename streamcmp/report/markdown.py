@@ -13,6 +13,8 @@ from streamcmp.report.words import (
     display_names,
     evidence,
     family_title,
+    gate_lines,
+    gates_title,
     headline,
     heterogeneity_line,
     ledger_line,
@@ -30,6 +32,8 @@ def render(report: Report, top: int = 20) -> str:
     """The report as Markdown, ending in a newline: the first `top` rows per family, the rest counted."""
     a, b = (code(name) for name in display_names(report))
     blocks = [f"**{headline(report, (a, b))}**: {evidence(report)}"]
+    if report.gates:
+        blocks += [f"**{gates_title(report)}**", _gates(report)]
     families = list(report.by_family())
     for family, rows in families:
         if not family.columns and len(families) > 1:
@@ -52,6 +56,16 @@ def render(report: Report, top: int = 20) -> str:
     if report.warnings:
         blocks.append("\n".join(f"- **warning**: {escaped(inert(one.message))}" for one in report.warnings))
     return "\n\n".join(blocks) + "\n"
+
+
+def _gates(report: Report) -> str:
+    """A line per gate, those that failed first."""
+    lines = sorted(gate_lines(report), key=lambda line: line[0])
+    return "\n".join(
+        f"- {f'**{outcome}**' if outcome == 'failed' else outcome} {code(expression)}"
+        + (f": {escaped(says)}" if says else "")
+        for outcome, expression, says in lines
+    )
 
 
 def _table(

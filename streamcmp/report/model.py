@@ -10,6 +10,7 @@ import polars as pl
 
 from streamcmp import __version__
 from streamcmp.ledger import Ledger
+from streamcmp.report.outcomes import Changes, GateOutcome
 from streamcmp.report.values import json_ready, json_ready_values
 from streamcmp.tally import SLICE_PREFIX
 
@@ -122,6 +123,7 @@ class Report:
     `names`: the models' names, (a, b). `ledger` is None where only counts were given.
     `comparison`: names, rule and analysis, JSON-ready. `unpaired`: z, p and log10_p of the two accuracies
     taken for unrelated samples, to be told apart from the paired test; None where they are not known.
+    `gates`: what became of the gates, if there were any; `changes`: this report beside an earlier one.
     """
 
     names: tuple[str, str]
@@ -131,6 +133,8 @@ class Report:
     families: tuple[Family, ...]
     warnings: tuple[ReportWarning, ...]
     unpaired: Mapping[str, float] | None = None
+    gates: tuple[GateOutcome, ...] = ()
+    changes: Changes | None = None
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -172,7 +176,13 @@ class Report:
             "families": [family.to_dict() for family in self.families],
             "unpaired": None if self.unpaired is None else dict(self.unpaired),
             "warnings": [json_ready(warning.to_dict()) for warning in self.warnings],
+            **self._asked(),
         }
+
+    def _asked(self) -> dict[str, Any]:
+        """What is there only where it was asked for."""
+        gates = {"gates": [gate.to_dict() for gate in self.gates]} if self.gates else {}
+        return gates if self.changes is None else {**gates, "changes": self.changes.to_dict()}
 
     def result_dicts(self) -> Iterator[dict[str, Any]]:
         """One JSON-ready dictionary per result, in reading order: family, slice, then `fields`."""

@@ -25,6 +25,7 @@ from streamcmp.report.words import (
     display_names,
     evidence,
     family_title,
+    gate_lines,
     headline,
     heterogeneity_line,
     ledger_line,
@@ -85,6 +86,12 @@ def render(report: Report, top: int = 20, width: int | None = None, *, color: bo
         alone = unpaired_line(report)
         if alone is not None:
             _say(console, Text(alone, style="dim"))
+        for outcome, expression, says in gate_lines(report):
+            style = "red" if outcome == "failed" else "green"
+            _say(
+                console,
+                Text.assemble(("gate " + outcome, style), f": {expression}: {says}".removesuffix(": ")),
+            )
         for warning in report.warnings:
             _say(console, Text.assemble(("warning: ", "yellow"), inert(warning.message)))
     printed = capture.get().replace(_GLUE, " ")

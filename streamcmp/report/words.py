@@ -13,6 +13,7 @@ from streamcmp.report.numbers import counted, decimals, p_equation, percent, poi
 from streamcmp.report.values import inert, shorten
 
 _NAME_WIDTH = 60
+_GATE_WIDTH = 200
 _BUCKETS = {
     "paired": "paired",
     "filtered": "filtered",
@@ -90,6 +91,30 @@ def evidence(report: Report) -> str:
 def sentence(report: Report) -> str:
     """One plain sentence, true to the numbers."""
     return f"{headline(report)}: {evidence(report)}"
+
+
+def result_line(report: Report, row: Mapping[str, Any]) -> str:
+    """One result in a line: verdict, accuracies, gain with interval, pairs won and lost, adjusted p."""
+    analysis = report.comparison["analysis"]
+    adjusted = ""
+    if row["p_adjusted"] is not None:
+        adjusted = f"adjusted {p_equation(row['p_adjusted'], row['log10_p_adjusted'], analysis['alpha'])}"
+    numbers = "; ".join(part for part in (_change(row), _pairs(row), adjusted) if part)
+    return f"{row['verdict']}: {numbers}"
+
+
+def gate_lines(report: Report) -> list[tuple[str, str, str]]:
+    """Per gate: `failed` or `passed`, the expression, and the numbers behind it."""
+    return [
+        ("failed" if gate.fired else "passed", shorten(inert(gate.expression), _GATE_WIDTH), gate.says)
+        for gate in report.gates
+    ]
+
+
+def gates_title(report: Report) -> str:
+    """`gates: 1 of 3 failed`, or `gates: all 3 passed`."""
+    fired, of = sum(gate.fired for gate in report.gates), len(report.gates)
+    return f"gates: {fired:,} of {of:,} failed" if fired else f"gates: {counted(of, 'gate')} passed"
 
 
 def _change(row: Mapping[str, Any]) -> str:
