@@ -212,7 +212,7 @@ def finalize(counts: Countable, **options: Unpack[FinalizeOptions]) -> Report:
 
         tally = counts_table.read(counts)
     check_complete(tally.parts)
-    names = _names(*_paths(tally), options)
+    names = _names(*_paths(tally), options, tally.names)
     _check_counted_so(tally, policies)
     judge(tally, policies, None)
     return _finalize(tally, analysis, names)
@@ -372,12 +372,15 @@ def _advice(counted: Counted) -> tuple[ReportWarning, ...]:
     return (ReportWarning("prompts_differ", message, {"pairs": pairs, "guards": list(guards)}),)
 
 
-def _names(left: object, right: object, options: AnyOptions) -> tuple[str, str]:
+def _names(
+    left: object, right: object, options: AnyOptions, known: tuple[str, str] | None = None
+) -> tuple[str, str]:
     own = [(options.get(f"{side}_options") or {}).get("name") for side in ("left", "right")]
     given = [
         name or options.get(f"{side}_name") or options.get(f"{side}_model")
         for name, side in zip(own, ("left", "right"), strict=True)
     ]
+    given = [name or before for name, before in zip(given, known or (None, None), strict=True)]
     return request.display_names(left, right, given[0], given[1])
 
 

@@ -33,7 +33,8 @@ class LogRequest:
     `source` is a path, a glob, a folder, a list of those, or a frame. Column names left at None are detected.
     `on` and `by`, where given, replace the comparison's names on this side, term by term. `metric` names
     which metric or scorer of a harness's log says what is correct: the first that a file has. Of a table of
-    several models only the rows of `model` count.
+    several models only the rows of `model` count. `own`: which of the outcome's options were given for this
+    side alone; messages name them so.
     """
 
     source: Any
@@ -48,6 +49,7 @@ class LogRequest:
     model: str | None = None
     on: tuple[str, ...] = ()
     by: tuple[tuple[str, ...], ...] = ()
+    own: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

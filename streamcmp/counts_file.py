@@ -14,14 +14,17 @@ import polars as pl
 from streamcmp.errors import DataError
 from streamcmp.tally import SLICE_PREFIX
 
+Names = tuple[str, str]
 
-def parse(data: bytes, where: str) -> pl.DataFrame:
-    """A table from JSON (records, lines of records, or a report) or CSV.
+
+def parse(data: bytes, where: str) -> tuple[pl.DataFrame, Names | None]:
+    """A table from JSON (records, lines of records, or a report) or CSV; and the models' names in a report.
 
     Raises DataError, naming `where`, for anything else.
     """
     if data.lstrip()[:1] in (b"[", b"{"):
-        return _from_records(_records(data, where), where)
+        records, names = _records(data, where)
+        return _from_records(records, where), names
     if b"\0" in data:
         raise DataError(f"{where} is neither CSV, JSON nor Parquet: it is no text")
     _check_header(data, where)
@@ -31,7 +34,17 @@ def parse(data: bytes, where: str) -> pl.DataFrame:
     except pl.exceptions.PolarsError as problem:
         reason = _too_long_row(data) or first_line(problem)
         raise DataError(f"{where} cannot be read as CSV: {reason}") from None
-    return frame.with_columns(_typed(column) for column in frame.iter_columns())
+    return frame.with_columns(_typed(column) for column in frame.iter_columns()), None
+
+
+def names_of(comparison: object) -> Names | None:
+    """The models' names in the `comparison` of a report; None where it is none."""
+    names = comparison.get("names") if isinstance(comparison, dict) else None
+    found = (names.get("a"), names.get("b")) if isinstance(names, dict) else ()
+    first, second = found or (None, None)
+    return (
+        (first, second) if first and second and isinstance(first, str) and isinstance(second, str) else None
+    )
 
 
 def _check_header(data: bytes, where: str) -> None:
@@ -63,7 +76,7 @@ def _too_long_row(data: bytes) -> str | None:
     return None
 
 
-def _records(data: bytes, where: str) -> list[dict[str, Any]]:
+def _records(data: bytes, where: str) -> tuple[list[dict[str, Any]], Names | None]:
     try:
         try:
             whole = json.loads(data)
@@ -71,13 +84,15 @@ def _records(data: bytes, where: str) -> list[dict[str, Any]]:
             whole = [json.loads(line) for line in data.splitlines() if line.strip()]
     except (ValueError, RecursionError) as problem:
         raise DataError(f"{where} cannot be read as JSON: {problem}") from None
+    names = None
     if isinstance(whole, dict):
+        names = names_of(whole.get("comparison"))
         whole = whole.get("results", [whole])
     if not isinstance(whole, list) or not all(isinstance(record, dict) for record in whole):
         raise DataError(
             f'{where}: expected a list of records such as {{"domain": "law", "n_ab": 4, "n_ba": 14}}'
         )
-    return [_flat(record) for record in whole]
+    return [_flat(record) for record in whole], names
 
 
 def _flat(record: dict[str, Any]) -> dict[str, Any]:

@@ -6,15 +6,18 @@ counts.
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from streamcmp.counts_file import first_line, parse
+from streamcmp.counts_file import first_line, names_of, parse
 from streamcmp.errors import DataError, UnknownColumn, UsageError
 from streamcmp.report.model import EXTRA_FIELDS, RESULT_FIELDS
+from streamcmp.report.parquet import METADATA_PREFIX
 from streamcmp.report.values import json_ready, shown
 from streamcmp.tally import CELLS, COUNTERS, OVERALL, SLICE_PREFIX, Tally, slice_columns, sorted_table
 from streamcmp.tally_file import from_rows, load
@@ -56,7 +59,8 @@ def read(source: str | PathLike[str] | ArrowStream | pl.DataFrame) -> Tally:
         raise DataError(f"{path} is empty; it should hold a tally or a table of counts")
     if data.startswith(_PARQUET):
         return _from_parquet(path)
-    return from_frame(parse(data, fspath(path)), fspath(path))
+    frame, names = parse(data, fspath(path))
+    return replace(from_frame(frame, fspath(path)), names=names)
 
 
 def _from_parquet(path: Path) -> Tally:
@@ -67,7 +71,12 @@ def _from_parquet(path: Path) -> Tally:
     # What is damaged goes to the reader of tallies too: it says so.
     if not columns or columns.keys() >= _TALLY_SHAPE:
         return load(path)
-    return from_frame(pl.read_parquet(path, hive_partitioning=False), fspath(path))
+    tally = from_frame(pl.read_parquet(path, hive_partitioning=False), fspath(path))
+    try:
+        comparison = json.loads(pl.read_parquet_metadata(path).get(f"{METADATA_PREFIX}comparison", "null"))
+    except ValueError:
+        return tally
+    return replace(tally, names=names_of(comparison))
 
 
 def from_frame(frame: pl.DataFrame, where: str) -> Tally:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from streamcmp.options import AnyOptions
 
 _NAMELESS = ("left", "right")
+_OUTCOME = ("correct", "prediction", "label", "score")
 
 
 def check_options(function: str, options: AnyOptions, allowed: type) -> None:
@@ -82,6 +83,7 @@ def _side(side: str, source: Any, options: AnyOptions) -> LogRequest:
         model=options.get(f"{side}_model"),
         on=names(own.get("on"), f"--{side}-on"),
         by=terms(own.get("by"), f"--{side}-by"),
+        own=frozenset(name for name in _OUTCOME if own.get(name) is not None),
     )
 
 

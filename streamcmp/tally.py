@@ -82,13 +82,15 @@ class Tally:
     family's `slice.<column>` columns, then COUNTERS as Int64. The first is `overall`: one row, no slice
     columns. A table of plain counts may hold nulls in both_correct and both_wrong and then carries a column
     `n`. `rule` is None for such tables, `ledger` too where nothing is known of it. Two tallies are equal
-    when their rules, ledgers and rows are; where the rows came from (`parts`) does not matter.
+    when their rules, ledgers and rows are; where the rows came from (`parts`), and what a report that was
+    read back called the models (`names`), does not matter.
     """
 
     families: Mapping[str, pl.DataFrame]
     ledger: Ledger | None
     rule: Rule | None = None
     parts: tuple[Part, ...] = field(default=())
+    names: tuple[str, str] | None = None
 
     @classmethod
     def zero(cls) -> Tally:
@@ -175,9 +177,21 @@ def _check_same_rule(left: Rule, right: Rule) -> None:
         return
     one, two = left.to_dict(), right.to_dict()
     differing = "; ".join(
-        f"{key} is {one[key]!r} in one and {two[key]!r} in the other" for key in one if one[key] != two[key]
+        f"{key} is {_in_words(one[key])} in one and {_in_words(two[key])} in the other"
+        for key in one
+        if one[key] != two[key]
     )
     raise UsageError(f"these tallies were counted by different rules and do not add up: {differing}")
+
+
+def _in_words(value: Any) -> str:
+    """What a rule says, as a person would: `domain and task,doc_id`, not a tuple of tuples."""
+    if isinstance(value, dict):
+        sides = {"a": "left", "b": "right"}
+        return ", ".join(f"{sides.get(key, key)} {_in_words(part)}" for key, part in value.items())
+    if isinstance(value, list | tuple):
+        return " and ".join(part if isinstance(part, str) else ",".join(part) for part in value) or "nothing"
+    return "nothing" if value is None else str(value)
 
 
 def _check_disjoint(left: Sequence[Part], right: Sequence[Part]) -> None:

@@ -551,7 +551,7 @@ def test_case_18_a_third_value(tmp_path: Path, ending: str, value: str) -> None:
     says(refusal(path, frame[:2]), repr(value), "row 3", str(path))
     if value == "P":
         frame[:2].write_parquet(tmp_path / "r.parquet")
-        says(refusal(tmp_path / "r.parquet", path), "'P'", "row 3", "--score", "--threshold")
+        says(refusal(tmp_path / "r.parquet", path), "'P'", "row 3", "--prediction", "--label")
 
 
 @pytest.mark.parametrize("value", [2, -1, 0.5, 1.0000001, float("inf")])
@@ -698,6 +698,23 @@ def test_case_22_a_slice_first_seen_late(tmp_path: Path, value: Any, before: dic
         ]
         differing = [warning["pairs"] for warning in report["warnings"] if warning["code"] == "slice_differs"]
         assert differing == ([1500] if right is other else [])
+
+
+@pytest.mark.parametrize("slices", [(1, 1.5), (None, 0.5)], ids=repr)
+def test_case_22_a_slice_whose_type_changes_late(tmp_path: Path, slices: tuple[Any, Any]) -> None:
+    """After the first thousand rows as within them."""
+    right = log(list(range(2000)))
+    reports = []
+    for late in (500, 1500):
+        rows = [{"id": n, "correct": 1, "level": slices[n % 2000 >= late]} for n in range(2000)]
+        path = write(tmp_path / f"{late}.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        results = compared(path, right, by=["level"])["results"][1:]
+        assert {row["slice"]["level"]: row["n"] for row in results} == {
+            slices[0]: late,
+            slices[1]: 2000 - late,
+        }
+        reports.append({type(row["slice"]["level"]) for row in results})
+    assert reports[0] == reports[1]
 
 
 def shards(folder: Path, *frames: pl.DataFrame, ending: str = "parquet") -> Path:

@@ -120,6 +120,9 @@ def test_a_report_reads_back(tmp_path: Path, form: str) -> None:
     path = tmp_path / "report"
     path.write_bytes(rendered.encode() if isinstance(rendered, str) else rendered)
     assert finalize(path, left_name="cnn").to_dict() == report.to_dict()
+    # Its names come back too, where a format has a place for them.
+    assert finalize(path).names == (("left", "right") if form == "csv" else ("cnn", "right"))
+    assert finalize(path, left_name="lstm").names == ("lstm", "right")
 
 
 def test_csv_slices_are_numbers_only_where_they_are_written_as_such(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ def test_case_7_counters_past_2_to_the_32() -> None:
 def test_tallies_of_different_rules_do_not_add_up() -> None:
     tally = Tally({"overall": pl.DataFrame({name: [0] for name in COUNTERS})}, Ledger(), RULE)
     other = Tally(tally.families, tally.ledger, Rule(**{**RULE.to_dict(), "where": "x > 1"}))
-    with pytest.raises(UsageError, match="where is None in one and 'x > 1' in the other"):
+    with pytest.raises(UsageError, match="where is nothing in one and x > 1 in the other"):
         tally + other
 
 

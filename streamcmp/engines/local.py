@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamcmp.accumulate import Accumulator
 from streamcmp.comparison import SIDES
-from streamcmp.errors import DataError
+from streamcmp.errors import ChangedType, DataError
 from streamcmp.logs import open_pair
 from streamcmp.meter import Meter
 from streamcmp.pairing import buckets, coded, direct, lockstep, merge
@@ -62,10 +62,24 @@ def count(
     who looks at it how far the run is. Raises UsageError and DataError; Interrupted when a signal arrived
     inside `interrupt.stoppable`.
     """
-    pair = open_pair(comparison, memory_budget=resources.memory, spill_dir=resources.spill_dir)
+    pair = _opened(comparison, resources)
     for note in pair.notes:
         (on_note or _ignore)(note)
     meter = meter or Meter()
+    try:
+        return _counted(pair, resources, meter)
+    except ChangedType:
+        # The first rows of an NDJSON file did not tell a column's type: all of them do.
+        return _counted(_opened(comparison, resources, complete=True), resources, meter)
+
+
+def _opened(comparison: Comparison, resources: Resources, *, complete: bool = False) -> LogPair:
+    return open_pair(
+        comparison, memory_budget=resources.memory, spill_dir=resources.spill_dir, complete=complete
+    )
+
+
+def _counted(pair: LogPair, resources: Resources, meter: Meter) -> Counted:
     for step in plan(pair, resources):
         accumulator, outcome, examples = Accumulator(pair.rule, pair.codecs), Outcome(meter), Examples()
         advised = 0
@@ -84,13 +98,7 @@ def count(
 
 def explain(comparison: Comparison, resources: Resources) -> list[Step]:
     """The strategies a count would try, in order, with what each needs and why. Reads metadata only."""
-    return list(
-        plan(
-            open_pair(comparison, memory_budget=resources.memory, spill_dir=resources.spill_dir),
-            resources,
-            look=False,
-        )
-    )
+    return list(plan(_opened(comparison, resources), resources, look=False))
 
 
 def _conclude(

@@ -34,13 +34,18 @@ from streamcmp.logs.where import Where, parse_where, resolve_where
 
 
 def open_pair(
-    comparison: Comparison, *, memory_budget: int | None = None, spill_dir: Path | None = None
+    comparison: Comparison,
+    *,
+    memory_budget: int | None = None,
+    spill_dir: Path | None = None,
+    complete: bool = False,
 ) -> LogPair:
     """Resolve a request into two canonical logs. Of rows, reads NDJSON samples and the truth file only.
 
     Args:
         comparison: the request.
         memory_budget: bytes that the run may take; None for no limit.
+        complete: look at all rows of files that do not tell their types (NDJSON), not at the first ones only.
         spill_dir: where outcomes wait if the truth file does not fit; None for the system's temporary folder.
 
     Raises:
@@ -51,6 +56,8 @@ def open_pair(
     if comparison.truth is not None and comparison.by_position and not is_wide(comparison):
         comparison, shards = with_labels(comparison, shards)
     views = {side: with_metric(View.of(side, shards[side]), comparison) for side in SIDES}
+    if complete:
+        views = {side: view.completed() for side, view in views.items()}
     wide = is_wide(comparison)
     try:
         plan = _Plan.of(comparison, views, wide=wide)

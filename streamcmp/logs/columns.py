@@ -108,6 +108,10 @@ class OutcomeResolver:
         """The option that names a role on either side."""
         return f"--{role} (or --{OPTION_OF_SIDE[self.view.side]}-{role})"
 
+    def given(self, role: str) -> str:
+        """The option by which the user named a role's column."""
+        return f"--{OPTION_OF_SIDE[self.view.side]}-{role}" if role in self.request.own else f"--{role}"
+
     def find(self, ranks: Ranks, role: str) -> str | None:
         """Detection of one role."""
         return detect(self.view.columns, ranks, role=role, where=self.view.label, option=self.option(role))
@@ -115,7 +119,7 @@ class OutcomeResolver:
     def need(self, given: str | None, ranks: Ranks, role: str) -> str:
         """The named column, else the detected one, else an error."""
         if given is not None:
-            return self.view.require(given, f"--{role}")
+            return self.view.require(given, self.given(role))
         found = self.find(ranks, role)
         if found is None:
             raise NoColumn(
@@ -143,7 +147,7 @@ class OutcomeResolver:
             spec = self.score(self.view.metric)
             return replace(spec, grades=profile is not None and profile.grades)
         if request.correct is not None:
-            return OutcomeSpec("correct", self.view.require(request.correct, "--correct"))
+            return OutcomeSpec("correct", self.view.require(request.correct, self.given("correct")))
         if request.score is not None or comparison.threshold is not None:
             return self.score(self.need(request.score, SCORE_RANKS, "score"))
         wanted = (

@@ -69,9 +69,11 @@ def _nearest(path: Path) -> str:
     """A hint: the name beside it that is nearest, or how far the path exists."""
     parent = path.parent
     if not parent.is_dir():
-        while parent != parent.parent and not parent.is_dir():
+        while parent != parent.parent and not parent.exists():
             parent = parent.parent
-        return f"; the path exists up to {parent}"
+        return f"; the path exists up to {parent}" + (
+            "" if parent.is_dir() else ", which is a file, not a folder"
+        )
     close = get_close_matches(path.name, [each.name for each in parent.iterdir()], n=1)
     return f"; did you mean {parent / close[0]}?" if close else ""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from streamcmp.comparison import SIDES, Comparison, LabelType, SideName
+from streamcmp.comparison import OPTION_OF_SIDE, SIDES, Comparison, LabelType, SideName
 from streamcmp.errors import TypeConflict, UnusableType
 from streamcmp.logs.columns import GUARD_LABELS, Roles, candidates
 from streamcmp.logs.ids import Seen
@@ -135,7 +135,13 @@ def _label(
         if len(shared) != 1:
             return None
         chosen = dict(zip(SIDES, shared[0], strict=True))
-    columns = {side: views[side].require(column, "--label") for side, column in chosen.items() if column}
+    columns = {
+        side: views[side].require(
+            column, f"--{OPTION_OF_SIDE[side]}-label" if "label" in comparison.log(side).own else "--label"
+        )
+        for side, column in chosen.items()
+        if column
+    }
     return Guard(columns["a"], columns, automatic=True)
 
 
@@ -202,5 +208,7 @@ def guard_notes(guards: Sequence[Guard]) -> list[str]:
         return []
     names = [" / ".join(dict.fromkeys(guard.columns[side] for side in SIDES)) for guard in automatic]
     if len(names) == 1:
-        return [f"the label ({names[0]}) is in both logs: rows whose labels differ are a guard mismatch"]
-    return [f"both logs have {' and '.join(names)}: rows in which these differ are a guard mismatch"]
+        what = f"the label ({names[0]}) is in both logs and compared in every pair: where it differs"
+    else:
+        what = f"{' and '.join(names)} are in both logs and compared in every pair: where they differ"
+    return [f"{what}, the evaluation set has changed (--mismatch says what then)"]

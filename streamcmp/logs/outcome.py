@@ -32,10 +32,11 @@ NO_GRADE = (
     "that is neither correct (C) nor wrong (I, N); to cut partial credit (P is 0.5) and scores "
     "between 0 and 1 say where with --threshold"
 )
+_NO_VERDICT = "that is neither correct nor wrong (true/false, yes/no, correct/incorrect, C/I or 1/0); "
 NEITHER = (
-    "that is neither correct nor wrong (true/false, yes/no, correct/incorrect, C/I or 1/0); "
-    "for scores between 0 and 1 name the column with --score and say where to cut with --threshold"
+    f"{_NO_VERDICT}for scores from 0 to 1 name the column with --score and say where to cut with --threshold"
 )
+NO_WORD = f"{_NO_VERDICT}to compare predictions with labels name both with --prediction and --label"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,14 @@ def _flag(column: Column, where: str) -> Read:
             type_name=column.type_name,
             advice="a boolean, 0/1 or a word such as true/false is needed",
         )
-    return verdict(absent, one), [Check(~absent & ~one & ~zero, (column.name,), NEITHER)]
+    neither = ~absent & ~one & ~zero
+    if column.kind in NUMBERS:
+        return verdict(absent, one), [Check(neither, (column.name,), NEITHER)]
+    score = number.is_not_null()
+    return verdict(absent, one), [
+        Check(neither & score, (column.name,), NEITHER),
+        Check(neither & ~score, (column.name,), NO_WORD),
+    ]
 
 
 def _graded(column: Column, threshold: float | None) -> Read:

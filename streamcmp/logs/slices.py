@@ -14,6 +14,7 @@ from streamcmp.comparison import SideName
 from streamcmp.errors import ChangedType, TypeConflict, UnusableType
 from streamcmp.logs.crossing import Crossing
 from streamcmp.logs.dictionary import NULL_CODE, Dictionary, Span
+from streamcmp.logs.text_values import from_text, readable
 from streamcmp.logs.values import (
     DECIMAL_DIGITS,
     NUMBERS,
@@ -22,6 +23,7 @@ from streamcmp.logs.values import (
     UNSIGNED,
     Check,
     Column,
+    Kind,
     everywhere,
     finest,
     kind_of,
@@ -31,6 +33,8 @@ from streamcmp.tally import SLICE_PREFIX
 
 Seen = Sequence[tuple[str, Column]]
 UNTYPED = "untyped"
+# Numbers stand for moments, and the same number for others in other kinds: noon anywhere is not noon in UTC.
+_TAGS: dict[Kind, str] = {"date": "d", "time": "c", "datetime": "t", "zoned datetime": "z"}
 _WIDEST_SPAN = 2**20  # whole numbers of a wider range go by text: counts are kept for all of a range
 
 
@@ -179,13 +183,17 @@ def spell(column: Column, dtype: pl.DataType) -> tuple[pl.Expr, list[Check]]:
         return _parsed(column, pl.when(word.is_in(["true", "false"])).then(word), dtype)
     if dtype == pl.Binary:
         return value.bin.encode("hex"), []
-    if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
-        return value.dt.convert_time_zone("UTC").cast(dtype).to_physical().cast(pl.String), []
+    if column.kind == UNTYPED and readable(dtype):
+        value = from_text(value, dtype)
     if dtype.is_temporal():
-        return value.cast(dtype).to_physical().cast(pl.String), []
-    if dtype.is_decimal():
-        return value.cast(dtype).cast(pl.String), []
-    return value.cast(pl.String), []
+        zoned = isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
+        moved = value.dt.convert_time_zone("UTC") if zoned else value
+        text = pl.concat_str(pl.lit(_TAGS[kind_of(dtype)]), moved.cast(dtype).to_physical().cast(pl.String))
+    elif dtype.is_decimal():
+        text = value.cast(dtype).cast(pl.String)
+    else:
+        return value.cast(pl.String), []
+    return _parsed(column, text, dtype) if column.kind == UNTYPED else (text, [])
 
 
 def unspell(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
@@ -198,7 +206,7 @@ def unspell(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
         return texts.str.decode("hex")
     if dtype.is_temporal():
         physical = pl.Int32 if dtype == pl.Date else pl.Int64
-        return texts.cast(physical, strict=False).cast(dtype)
+        return texts.str.slice(1).cast(physical, strict=False).cast(dtype)
     # Not strict: the other side's values may be of another kind; they are in the dictionary, never decoded.
     return (
         texts.cast(pl.Float64, strict=False).cast(dtype)
@@ -229,7 +237,7 @@ def _roomy(dtype: pl.DataType) -> pl.DataType:
 
 def _spellable(dtype: pl.DataType) -> bool:
     """Types whose values text without a type can spell."""
-    return dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean
+    return dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean or readable(dtype)
 
 
 def _one_type(name: str, seen: Seen) -> tuple[pl.DataType, bool]:

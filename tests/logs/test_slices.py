@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import datetime as dt
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -214,6 +215,58 @@ def test_text_without_types_takes_the_other_sides_type(tmp_path: Path) -> None:
             assert slices(pair, other, family) == [(value,)]
     with pytest.raises(BadValue, match="row 1: 's' is 'a'; this slice value is not Int64"):
         read(opened(path, log(s=[1]), by=(("s",),)).a)
+
+
+NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values", "texts"),
+    [
+        (pl.Date, [NOON.date(), date(999, 1, 2), None], ["2024-05-06", "0999-01-02", ""]),
+        (pl.Time, [time(1, 2, 3), time(1, 2, 3, 500_000)], ["01:02:03", "01:02:03.5"]),
+        (pl.Datetime("ms"), [NOON.replace(tzinfo=None)] * 3,
+         ["2024-05-06T12:00:00", "2024-05-06 12:00:00", "2024-05-06 12:00:00.000"]),
+        (pl.Datetime("us", "UTC"), [NOON, NOON], ["2024-05-06T12:00:00Z", "2024-05-06 14:00:00+02:00"]),
+        (pl.Decimal(10, 2), [Decimal("1.50"), Decimal(2), Decimal("-0.01")], ["1.5", "2", "-0.010"]),
+    ],
+)  # fmt: skip
+def test_text_without_types_takes_the_type_of_moments_and_decimals(
+    tmp_path: Path, dtype: Any, values: list[Any], texts: list[str]
+) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("id,correct,s\n" + "".join(f"{number},1,{text}\n" for number, text in enumerate(texts)))
+    typed = log({"s": dtype}, s=values)
+    for left, right in ((path, typed), (typed, path)):
+        pair = opened(left, right, by=(("s",),))
+        assert read(pair.a)["family0"].to_list() == read(pair.b)["family0"].to_list()
+        assert slices(pair, pair.a) == slices(pair, pair.b) == [(value,) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "text"),
+    [(pl.Date, "06.05.2024"), (pl.Time, "noon"), (pl.Datetime, "x"), (pl.Decimal(10, 2), "1.505")],
+)
+def test_text_that_is_not_of_the_other_sides_type(tmp_path: Path, dtype: Any, text: str) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(f"id,correct,s\n0,1,{text}\n")
+    with pytest.raises(BadValue, match=r"row 1: 's' is .* this slice value is not"):
+        read(opened(path, log({"s": dtype}, s=[None]), by=(("s",),)).a)
+
+
+def test_moments_of_different_kinds_are_different_slices() -> None:
+    """Noon anywhere is not noon in UTC, nor is a day the number of days."""
+    naive = log(s=[NOON.replace(tzinfo=None)])
+    for one, other in (
+        (naive, log(s=[NOON])),
+        (log(s=[NOON.date()]), log(s=[19_849])),
+        (log(s=[time(0)]), log(s=["0"])),
+    ):
+        pair = opened(one, other, by=(("s",),))
+        assert read(pair.a)["family0"][0] != read(pair.b)["family0"][0]
+        assert slices(pair, pair.a) == [(one["s"][0],)]
+    same = opened(naive, naive.cast({"s": pl.Datetime("ns")}), by=(("s",),))
+    assert read(same.a)["family0"][0] == read(same.b)["family0"][0]
 
 
 def test_lists_are_a_clear_error() -> None:
