@@ -17,7 +17,7 @@ from streamcmp.pairing.ahead import ahead
 from streamcmp.pairing.batch import make_pairs
 from streamcmp.pairing.matching import match
 from streamcmp.pairing.rows import RowLayout
-from streamcmp.pairing.spill import Spill, bucket_bits, check_room, groups, hold_bytes
+from streamcmp.pairing.spill import Spill, bucket_bits, check_room, chunk_rows, groups, hold_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from streamcmp.resources import Resources
 
     Pack = Callable[[SideName, pl.DataFrame], tuple[npt.NDArray[np.uint64], Planes]]
-
-CHUNK_ROWS = 250_000
 
 
 def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examples) -> Iterator[PairBatch]:
@@ -78,7 +76,7 @@ def scatter(
             (pair.a, outcome.a, spills[0]) if side == "a" else (pair.b, outcome.b, spills[1])
         )
         try:
-            for frame in log.batches(resources.chunk_rows or CHUNK_ROWS):
+            for frame in log.batches(resources.chunk_rows or chunk_rows(log.estimated_rows)):
                 interrupt.check()
                 if given_up.is_set():
                     return

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from streamcmp.logs.model import ID
-from streamcmp.pairing import buckets, coded, direct, lockstep, merge
+from streamcmp.pairing import coded, direct, lockstep, merge
 from streamcmp.pairing.rows import RowLayout
-from streamcmp.pairing.spill import hold_bytes
+from streamcmp.pairing.spill import chunk_rows, hold_bytes
 from streamcmp.resources import Step
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _buckets(pair: LogPair, resources: Resources, why: str) -> Iterator[Step]:
 def _bucket_step(name: str, why: str, row_bytes: int, pair: LogPair, resources: Resources) -> Step:
     size = (pair.a.estimated_rows + pair.b.estimated_rows) * row_bytes
     held = min(size, 2 * hold_bytes(resources))
-    return Step(name, why, _chunks(resources, buckets.CHUNK_ROWS) + held, size - held)
+    return Step(name, why, _chunks(resources, chunk_rows(pair.a.estimated_rows)) + held, size - held)
 
 
 _STEPS = {"lockstep": _lockstep, "merge": _merge, "direct": _direct}

@@ -30,14 +30,21 @@ if TYPE_CHECKING:
 
 MAX_BUCKET_BITS = 12
 MOST_CHUNK_ROWS = 2**20  # bucket and row share 32 bits while a chunk is sorted
+_CHUNK_ROWS = 250_000  # their words fit the caches
 _BUCKET_ROWS = 250_000  # of both sides; what matching a bucket touches fits the caches then (measured)
-_GROUP_ROWS = 500_000  # of both sides, read at once
+_LEAST_GROUP_ROWS, _MOST_GROUP_ROWS = 500_000, 2_000_000  # of both sides, read at once
+_MOST_CHUNKS = 1_000  # of a side, as memory allows: each is read once for every group of buckets
 _HOLD_BYTES = 64 * 2**20  # small logs never touch the disk; for large ones the page cache does as well
 
 
 def bucket_bits(rows: int) -> int:
     """How many bits of a key tell buckets apart, for about so many rows."""
     return min(MAX_BUCKET_BITS, max(0, math.ceil(math.log2(max(1, rows / _BUCKET_ROWS)))))
+
+
+def chunk_rows(rows: int) -> int:
+    """How many rows of one side to sort at a time, for about so many rows of it."""
+    return min(MOST_CHUNK_ROWS, max(_CHUNK_ROWS, rows // _MOST_CHUNKS))
 
 
 def hold_bytes(resources: Resources) -> int:
@@ -82,8 +89,9 @@ class Group:
 
 def groups(spills: Sequence[Spill]) -> list[range]:
     """Buckets to be read together, of all the spills."""
-    buckets = spills[0].buckets
-    together = max(1, buckets * _GROUP_ROWS // max(1, sum(spill.rows for spill in spills)))
+    buckets, rows = spills[0].buckets, sum(spill.rows for spill in spills)
+    group_rows = min(max(_LEAST_GROUP_ROWS, rows // 64), _MOST_GROUP_ROWS)
+    together = max(1, buckets * group_rows // max(1, rows))
     return [range(start, min(start + together, buckets)) for start in range(0, buckets, together)]
 
 
