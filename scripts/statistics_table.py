@@ -2,18 +2,15 @@
 
 python scripts/statistics_table.py            the table: where the four tests agree
 python scripts/statistics_table.py accuracy   errors against 50-digit arithmetic (needs mpmath; half a minute)
-python scripts/statistics_table.py speed      seconds for a million slices
 """
 
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from streamcmp import stats
 
@@ -102,31 +99,5 @@ def _point_and_tail(k: int, n: int) -> tuple[Any, Any]:
     return point, point * (n - k) * integral
 
 
-def speed() -> str:
-    """Seconds for 1e6 slices, best of three."""
-    rng = np.random.default_rng(1)
-    cases = {"about 7": rng.poisson(7, 10**6), "200 to 20,000": rng.integers(200, 20_000, 10**6)}
-    cases["1,000 to 1e11"] = (10 ** rng.uniform(3, 11, 10**6)).astype(np.int64)
-    work: dict[str, Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64]], object]] = {
-        "exact and mid-p": stats.exact_and_mid_p,
-        "chi2 and corrected": lambda a, b: (stats.chi2(a, b), stats.chi2_corrected(a, b)),
-        "Tango": lambda a, b: stats.tango(a, b, 8 * (a + b) + 1),
-        "Wilson, both": lambda a, b: (stats.wilson(a, a + b), stats.wilson(b, a + b)),
-        "Holm": lambda a, b: stats.adjust_tails(stats.exact(a, b), "holm"),
-    }
-    lines = [f"| n_discordant | {' | '.join(work)} |", f"|---|{'---:|' * len(work)}"]
-    for label, n in cases.items():
-        won = rng.binomial(n, 0.5)
-        seconds = (min(_seconds(function, n - won, won) for _ in range(3)) for function in work.values())
-        lines.append(f"| {label} | {' | '.join(f'{value:.2f}' for value in seconds)} |")
-    return "\n".join(lines)
-
-
-def _seconds(function: Callable[..., object], *arguments: npt.NDArray[np.int64]) -> float:
-    start = time.perf_counter()
-    function(*arguments)
-    return time.perf_counter() - start
-
-
 if __name__ == "__main__":
-    print({"table": table, "accuracy": accuracy, "speed": speed}[(sys.argv[1:] or ["table"])[0]]())
+    print({"table": table, "accuracy": accuracy}[(sys.argv[1:] or ["table"])[0]]())
