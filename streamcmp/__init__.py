@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from streamcmp.api import check, compare, convert, count, explain, finalize, formats, gate, merge
+    from streamcmp.api import changes, check, compare, convert, count, explain, finalize, formats, gate, merge
     from streamcmp.errors import DataError, InternalError, Interrupted, StreamcmpError, UsageError
     from streamcmp.in_hand import McnemarResult, mcnemar, mcnemar_from_predictions
     from streamcmp.ledger import Ledger
@@ -28,6 +28,7 @@ _HOMES = {
     "StreamcmpError": "errors",
     "Tally": "tally",
     "UsageError": "errors",
+    "changes": "api",
     "check": "api",
     "compare": "api",
     "convert": "api",
@@ -54,6 +55,7 @@ __all__ = [
     "Tally",
     "UsageError",
     "__version__",
+    "changes",
     "check",
     "compare",
     "convert",

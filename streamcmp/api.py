@@ -24,6 +24,7 @@ from streamcmp.terms import terms
 
 if TYPE_CHECKING:
     from streamcmp.comparison import Policies
+    from streamcmp.earlier import Earlier
     from streamcmp.engines.check import Check
     from streamcmp.engines.convert import Converted
     from streamcmp.engines.formats import FormatInfo
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from streamcmp.resources import Step
 
 __all__ = [
+    "changes",
     "check",
     "check_gates",
     "compare",
@@ -235,6 +237,21 @@ def gate(report: Report, expressions: str | Iterable[str]) -> Report:
 
     given = [expressions] if isinstance(expressions, str) else list(expressions)
     return replace(report, gates=(*report.gates, *judge_gates(report, given)))
+
+
+def changes(report: Report, earlier: Earlier) -> Report:
+    """The report with what changed since an earlier one in `Report.changes`.
+
+    Args:
+        report: what `compare` or `finalize` returned.
+        earlier: a report; one as `to_dict` gives it; or the path of one in JSON.
+
+    Raises:
+        UsageError: `earlier` is no such report.
+    """
+    from streamcmp.earlier import changes as found
+
+    return replace(report, changes=found(report, earlier))
 
 
 def check_gates(

@@ -22,6 +22,7 @@ ALLOWED = {
     "comparison": {"errors"},
     "analysis": {"comparison", "errors"},
     "ledger": {"comparison", "errors"},
+    "earlier": {"errors", "report", "tally"},
     "gates": {"errors", "gates", "ledger", "report", "tally"},
     "report": {"comparison", "errors", "ledger", "report", "tally"},
 }

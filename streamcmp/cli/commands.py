@@ -25,7 +25,7 @@ from streamcmp.cli.options import (
     Statistics,
     Talk,
 )
-from streamcmp.cli.output import check_target, chosen_format, show_judged, show_plan
+from streamcmp.cli.output import check_baseline, check_target, chosen_format, show_judged, show_plan
 from streamcmp.cli.reading import reading
 from streamcmp.cli.stderr import Notes
 
@@ -59,7 +59,8 @@ def run(
     if explain:
         show_plan(api.explain(**options))
         return
-    check_target(show.output, _inputs(logs, talk))
+    check_target(show.output, [*_inputs(logs, talk), *_given(show.baseline_report)])
+    check_baseline(show)
     form = chosen_format(show)
     if gates.fail_on:
         api.check_gates(gates.fail_on, logs.by, **asdict(statistics), **asdict(slices))
@@ -108,7 +109,8 @@ def finalize(
     """Test what a tally file, or a table of counts, holds."""
     from streamcmp.api import finalize as finalize_counts
 
-    check_target(show.output, [counts, *_given(talk.config)])
+    check_target(show.output, [counts, *_given(talk.config, show.baseline_report)])
+    check_baseline(show)
     form = chosen_format(show)
     report = finalize_counts(counts, **asdict(names), **asdict(rows), **asdict(statistics), **asdict(slices))
     show_judged(report, form, show, gates, Notes(quiet=talk.quiet, verbose=talk.verbose))

@@ -252,6 +252,11 @@ class Show:
         Path | None, option("--output", "write it to this file: .json .csv .parquet .md .txt .xml", SHOW)
     ] = None
     top: Annotated[int, option("--top", "rows per family in the table", SHOW, min=0)] = 20
+    plot: Annotated[bool, option("--plot", "draw the gains with their intervals, in a table", SHOW)] = False
+    baseline_report: Annotated[
+        Path | None,
+        option("--baseline-report", "an earlier report in JSON: say what changed since", SHOW),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

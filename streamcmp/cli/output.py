@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from streamcmp.cli.hand import ShowTest
     from streamcmp.report.model import Report
+    from streamcmp.report.plot import Charset
     from streamcmp.resources import Step
 
 
@@ -46,6 +47,14 @@ def chosen_format(show: Show | ShowTest, endings: Mapping[str, str] = FORMAT_OF_
     if chosen == "parquet" and show.output is None and _on_terminal():
         raise UsageError("parquet is not for a terminal; give --output FILE.parquet")
     return chosen
+
+
+def check_baseline(show: Show) -> None:
+    """Raise UsageError, before anything is read, where `--baseline-report` is none."""
+    if show.baseline_report is not None:
+        from streamcmp.earlier import check_readable
+
+        check_readable(show.baseline_report)
 
 
 def _on_terminal() -> bool:
@@ -101,10 +110,16 @@ def show_report(report: Report, form: str, show: Show, notes: Notes) -> None:
 
 
 def show_judged(report: Report, form: str, show: Show, gates: Gates, notes: Notes) -> None:
-    """`show_report`, with the outcome of the gates, if any; these then decide the exit code.
+    """`show_report`, with what changed, and the outcome of the gates, if asked; these decide the exit code.
 
     The report is written whether or not a gate fires, and also where one turns out to be no gate of it.
     """
+    if show.baseline_report is not None:
+        from streamcmp.api import changes
+
+        report = changes(report, show.baseline_report)
+    if show.plot and form != "table":
+        notes.note(f"--plot is for a table; {form} has none")
     if not gates.fail_on:
         show_report(report, form, show, notes)
         return
@@ -142,8 +157,15 @@ def render(report: Report, form: str, show: Show) -> Iterator[bytes]:
     """The report in a format, in pieces."""
     if form == "table":
         color = show.output is None and _on_terminal()
-        return in_pieces(form, report, top=show.top, color=color)
+        return in_pieces(form, report, top=show.top, color=color, plot=_charset(show) if show.plot else None)
     return in_pieces(form, report, **({"top": show.top} if form == "markdown" else {}))
+
+
+def _charset(show: Show) -> Charset:
+    """What the terminal or pipe can show; a file is UTF-8."""
+    from streamcmp.report.plot import charset
+
+    return charset("utf-8" if show.output is not None or sys.stdout is None else sys.stdout.encoding)
 
 
 def write(pieces: Iterable[bytes], path: Path | None, notes: Notes) -> None:

@@ -23,6 +23,7 @@ from streamcmp.report.model import Report, slice_dicts
 from streamcmp.report.numbers import counted
 from streamcmp.report.outcomes import GateOutcome
 from streamcmp.report.values import inert, shorten, shown
+from streamcmp.report.words import slice_name
 
 _SLICES_SHOWN: Final = 5
 _SLICE_WIDTH: Final = 60
@@ -156,14 +157,6 @@ def _found(call: Call, part: Slices, facts: Facts, numbers: list[float]) -> str:
     more = f" and {rest:,} more" if rest else ""
     word = "not for " if mask is not part.mask else ""
     return f"{text}: {word}{', '.join(texts)}{more}"
-
-
-def slice_name(cut: dict[str, Any]) -> str:
-    """`domain=law, class=3`, on one line."""
-    pairs = [
-        f"{shorten(inert(name), _SLICE_WIDTH)}={shown(value, _SLICE_WIDTH)}" for name, value in cut.items()
-    ]
-    return ", ".join(pairs) or "overall"
 
 
 def _absent(node: Node, facts: Facts) -> Iterator[str]:

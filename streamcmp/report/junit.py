@@ -68,9 +68,6 @@ def _suite(
     failures = [row for row in failed if start <= row < start + family.slices]
     skipped = tested.count(False) - sum(not tested[row - start] for row in failures)
     yield _opened("testsuite", family.family, family.slices, len(failures), skipped)
-    if not family.columns:
-        said = f"{sentence(report)}\n{ledger_line(report)}"
-        yield f"<system-out>{_text(said)}</system-out>\n"
     at = start
     for part in rows.iter_slices(PIECE_ROWS):
         cases = zip(slice_dicts(family, part), part.select(report.fields).iter_rows(named=True), strict=True)
@@ -79,6 +76,9 @@ def _suite(
             lines.append(_case(report, family, cut, row, failed.get(at, [])))
             at += 1
         yield "".join(lines)
+    if not family.columns:
+        said = f"{sentence(report)}\n{ledger_line(report)}"
+        yield f"<system-out>{_text(said)}</system-out>\n"
     yield "</testsuite>\n"
 
 

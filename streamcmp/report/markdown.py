@@ -7,9 +7,13 @@ from collections.abc import Sequence
 
 from streamcmp.report.extras import extras
 from streamcmp.report.model import Family, Report
+from streamcmp.report.numbers import NOTHING
+from streamcmp.report.outcomes import Changes
 from streamcmp.report.rows import Row, table
 from streamcmp.report.values import NULL, inert
 from streamcmp.report.words import (
+    changes_title,
+    differences_line,
     display_names,
     evidence,
     family_title,
@@ -19,7 +23,9 @@ from streamcmp.report.words import (
     heterogeneity_line,
     ledger_line,
     method_line,
+    moved_points,
     rest_line,
+    slice_name,
     unpaired_line,
 )
 
@@ -34,6 +40,8 @@ def render(report: Report, top: int = 20) -> str:
     blocks = [f"**{headline(report, (a, b))}**: {evidence(report)}"]
     if report.gates:
         blocks += [f"**{gates_title(report)}**", _gates(report)]
+    if report.changes is not None:
+        blocks += _changes(report.changes, top)
     families = list(report.by_family())
     for family, rows in families:
         if not family.columns and len(families) > 1:
@@ -56,6 +64,33 @@ def render(report: Report, top: int = 20) -> str:
     if report.warnings:
         blocks.append("\n".join(f"- **warning**: {escaped(inert(one.message))}" for one in report.warnings))
     return "\n\n".join(blocks) + "\n"
+
+
+def _changes(changes: Changes, top: int) -> list[str]:
+    """What changed since an earlier report: a sentence, and a table of the first `top` slices."""
+    title, _, what = changes_title(changes).partition(": ")
+    blocks = [f"**{title}**: {escaped(what)}"]
+    differ = differences_line(changes)
+    if differ is not None:
+        blocks.append(escaped(differ))
+    if changes.slices[:top]:
+        lines = [
+            ["slice", "change", "verdict before", "now", "gain before, points", "now", "by"],
+            ["---", "---", "---", "---", "---:", "---:", "---:"],
+            *(
+                [
+                    code(slice_name(one.slice)),
+                    one.kind,
+                    *(NOTHING if then is None else then.verdict for then in (one.before, one.now)),
+                    *moved_points(one),
+                ]
+                for one in changes.slices[:top]
+            ),
+        ]
+        blocks.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    if len(changes.slices) > top:
+        blocks.append(f"... and {len(changes.slices) - top:,} more")
+    return blocks
 
 
 def _gates(report: Report) -> str:

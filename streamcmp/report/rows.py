@@ -30,6 +30,7 @@ class Row:
     p_adjusted: str
     verdict: str
     extras: tuple[str, ...] = ()
+    limits: tuple[float | None, float | None, float | None] = (None, None, None)  # low, gain, high
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ def _formatted(
             p_adjusted=p_value(row["p_adjusted"], row["log10_p_adjusted"], alpha),
             verdict=row["verdict"],
             extras=tuple(column.text(row) for column in further),
+            limits=(row["gain_low"], row["gain"], row["gain_high"]),
         )
         for cut, (row, at), gain in zip(cuts, shared, gains, strict=True)
     ]

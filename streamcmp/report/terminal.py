@@ -1,7 +1,8 @@
 """A report for the terminal: a sentence, a table per family, the ledger, the warnings.
 
 The tables are laid out here, not by rich: numbers must never be cut short, and all columns should fit 80
-cells. Only ASCII is added to what the data brings, so that no terminal or pipe stumbles over it.
+cells. Only ASCII is added to what the data brings, so that no terminal or pipe stumbles over it; but for a
+plot in Unicode, where that was asked for.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -22,6 +23,7 @@ from streamcmp.report.model import Report
 from streamcmp.report.rows import Row, Table, table
 from streamcmp.report.values import inert, shorten
 from streamcmp.report.words import (
+    change_lines,
     display_names,
     evidence,
     family_title,
@@ -33,6 +35,9 @@ from streamcmp.report.words import (
     rest_line,
     unpaired_line,
 )
+
+if TYPE_CHECKING:
+    from streamcmp.report.plot import Charset
 
 _STYLES: Final = {
     "better": "green",
@@ -51,12 +56,23 @@ _UNIT: Final = re.compile(
 )
 _SLICE_WIDTH: Final = 40
 _NARROWEST_SLICE: Final = 10
+_GAP: Final = 2  # between a table and its plot
+_BESIDE: Final = 24  # cells below which a plot beside a table shows nothing
+_NARROWEST_PLOT: Final = 16
+_WIDEST_PLOT: Final = 60
 # (space between columns, longest model name, without the unadjusted p): what gives way when a table is too
 # wide.
 _LAYOUTS: Final = ((2, 16, False), (2, 8, False), (1, 8, False), (2, 8, True), (1, 8, True), (1, 5, True))
 
 
-def render(report: Report, top: int = 20, width: int | None = None, *, color: bool = False) -> str:
+def render(
+    report: Report,
+    top: int = 20,
+    width: int | None = None,
+    *,
+    color: bool = False,
+    plot: Charset | None = None,
+) -> str:
     """The report as text, ending in a newline.
 
     Args:
@@ -64,6 +80,8 @@ def render(report: Report, top: int = 20, width: int | None = None, *, color: bo
         top: rows per family; a line counts the rest.
         width: cells per line; None is the terminal's, or 100 where there is none.
         color: whether to add colours, as escape sequences (not if NO_COLOR is set).
+        plot: draw the gains with their intervals beside the rows, or below where there is no room, with
+            these characters.
     """
     wide = width or shutil.get_terminal_size((100, 24)).columns
     console = Console(
@@ -75,12 +93,14 @@ def render(report: Report, top: int = 20, width: int | None = None, *, color: bo
     )
     with console.capture() as capture:
         _say(console, Text.assemble((headline(report), "bold"), f": {evidence(report)}"))
-        for text in _tables(report, top, wide):
+        for text in _tables(report, top, wide, plot):
             if isinstance(text, str):
                 _say(console, Text(text))
             else:
                 console.print(text, no_wrap=True, overflow="ignore", crop=False, soft_wrap=True)
         console.print()
+        for line in change_lines(report, top):
+            _say(console, Text(line))
         _say(console, Text(ledger_line(report)))
         _say(console, Text(method_line(report), style="dim"))
         alone = unpaired_line(report)
@@ -104,7 +124,7 @@ def _say(console: Console, text: Text) -> None:
     console.print(text, overflow="fold")
 
 
-def _tables(report: Report, top: int, width: int) -> list[Text | str]:
+def _tables(report: Report, top: int, width: int, plot: Charset | None) -> list[Text | str]:
     """The lines of all tables, and between them sentences, which may be broken."""
     lines: list[Text | str] = []
     families = list(report.by_family())
@@ -117,19 +137,45 @@ def _tables(report: Report, top: int, width: int) -> list[Text | str]:
         shape = table(report, family, rows, top, _SLICE_WIDTH)
         further = _extra_columns(report)
         whole = _laid_out(report, shape, width, further) if further else None
-        if whole is not None and whole[-1].cell_len <= width:
-            lines += whole
-        else:
-            lines += _laid_out(report, shape, width)
+        fits = whole is not None and whole[-1].cell_len <= width
+        laid_out = whole if whole is not None and fits else _laid_out(report, shape, width)
+        beside = plot is not None and width - laid_out[-1].cell_len - _GAP >= _BESIDE
+        lines += _plotted(laid_out, shape, width, plot) if plot is not None and beside else laid_out
         rest = rest_line(rows, top)
         if rest is not None:
             lines.append(Text(rest, style="dim"))
-        if further and (whole is None or whole[-1].cell_len > width):
+        if further and not fits:
             lines += _apart(report, shape, width, further)
+        if plot is not None and not beside:
+            alone = _laid_out(report, shape, width, [_GAIN], alone=True)
+            lines += [Text(), *_plotted(alone, shape, width, plot)]
         alike = heterogeneity_line(report, family)
         if alike is not None:
             lines.append(alike)
     return lines
+
+
+def _plotted(lines: Sequence[Text], shape: Table, width: int, plot: Charset) -> list[Text]:
+    """The lines of a table with a plot to their right."""
+    from streamcmp.report.plot import MARKS, axis, drawn, scale
+
+    rows = [*shape.rows, *([shape.overall] if shape.overall is not None else [])]
+    room = min(max(width - lines[-1].cell_len - _GAP, _NARROWEST_PLOT), _WIDEST_PLOT)
+    on, gap = scale([row.limits for row in rows], room), " " * _GAP
+    head, ticks, rule, *body = lines
+    drawings = iter([(drawn(row.limits, on, MARKS[plot]), row) for row in rows])
+    plotted = [
+        head + Text(f"{gap}{'gain, points':^{room}}", style="bold"),
+        ticks + Text(gap + axis(on), style="bold"),
+        rule + Text("-" * (_GAP + room), style="dim"),
+    ]
+    for line in body:
+        if line.plain == rule.plain:
+            plotted.append(plotted[2].copy())
+            continue
+        drawing, row = next(drawings)
+        plotted.append(line + Text(gap) + Text(drawing, style=_STYLES[row.verdict]))
+    return plotted
 
 
 @dataclass(frozen=True)
@@ -205,6 +251,7 @@ def _slice_text(index: int) -> Callable[[Row], str]:
     return lambda row: row.cut[index]
 
 
+_GAIN: Final = _Column(("points", "gain"), lambda row: row.gain)
 _UNADJUSTED_P: Final = _Column(("", "p"), lambda row: row.p)
 
 

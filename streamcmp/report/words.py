@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,10 +11,13 @@ import polars as pl
 from streamcmp.comparison import OPTION_OF_SIDE, SIDES
 from streamcmp.report.model import VERDICTS, Family, Report
 from streamcmp.report.numbers import counted, decimals, p_equation, percent, points, size_in_points, whole
-from streamcmp.report.values import inert, shorten
+from streamcmp.report.outcomes import Change, Changes
+from streamcmp.report.values import inert, shorten, shown
+from streamcmp.tally import OVERALL
 
 _NAME_WIDTH = 60
 _GATE_WIDTH = 200
+_CHANGES = {"verdict": "with another verdict", "numbers": "with other numbers", "new": "new", "gone": "gone"}
 _BUCKETS = {
     "paired": "paired",
     "filtered": "filtered",
@@ -115,6 +119,69 @@ def gates_title(report: Report) -> str:
     """`gates: 1 of 3 failed`, or `gates: all 3 passed`."""
     fired, of = sum(gate.fired for gate in report.gates), len(report.gates)
     return f"gates: {fired:,} of {of:,} failed" if fired else f"gates: {counted(of, 'gate')} passed"
+
+
+def slice_name(cut: Mapping[str, Any], width: int = _NAME_WIDTH) -> str:
+    """`domain=law, class=3`, on one line; each name and value at most `width` cells wide."""
+    pairs = [f"{shorten(inert(name), width)}={shown(value, width)}" for name, value in cut.items()]
+    return ", ".join(pairs) or OVERALL
+
+
+def changes_title(changes: Changes) -> str:
+    """`since the baseline report: ...`, of all pairs, and how many slices changed in which way."""
+    counts = Counter(one.kind for one in changes.slices)
+    kinds = [f"{counts[kind]:,} {words}" for kind, words in _CHANGES.items() if counts[kind]]
+    slices = [*kinds, *([f"{changes.unchanged:,} unchanged"] if changes.unchanged else [])]
+    parts = [
+        f"all pairs: {change_words(changes.overall)}",
+        f"slices: {', '.join(slices)}" if slices else "",
+        *(f"new family {shorten(inert(name), _NAME_WIDTH)}" for name in changes.families_new),
+        *(f"no longer a family {shorten(inert(name), _NAME_WIDTH)}" for name in changes.families_gone),
+    ]
+    return f"since the baseline report: {'; '.join(part for part in parts if part)}"
+
+
+def differences_line(changes: Changes) -> str | None:
+    """What was asked otherwise, or None."""
+    if not changes.differences:
+        return None
+    return inert(f"not the same question: {'; '.join(changes.differences)}")
+
+
+def change_lines(report: Report, top: int) -> list[str]:
+    """What changed since an earlier report: a sentence, a line for each of the first `top` slices."""
+    if report.changes is None:
+        return []
+    slices = report.changes.slices
+    lines = [changes_title(report.changes)]
+    lines += [f"  {slice_name(one.slice)}: {change_words(one)}" for one in slices[:top]]
+    if len(slices) > top:
+        lines.append(f"  ... and {len(slices) - top:,} more")
+    differ = differences_line(report.changes)
+    return [*lines, *([differ] if differ else []), ""]
+
+
+def change_words(change: Change) -> str:
+    """`better -> inconclusive, gain +2.3 -> +1.1 points (-1.2)`."""
+    if change.before is None or change.now is None:
+        one = change.now or change.before
+        gain = "" if one is None or one.gain is None else f", gain {points(one.gain)} points"
+        return f"{change.kind}: {'' if one is None else one.verdict}{gain}"
+    then, now = change.before, change.now
+    verdict = now.verdict if then.verdict == now.verdict else f"{then.verdict} -> {now.verdict}"
+    if change.moved is None:
+        return verdict
+    before, after, by = moved_points(change)
+    if change.moved == 0:
+        return f"{verdict}, gain {after} points as before"
+    return f"{verdict}, gain {before} -> {after} points ({by})"
+
+
+def moved_points(change: Change) -> tuple[str, str, str]:
+    """The gain before, now, and the difference, with as many decimals as show it, at most 4."""
+    gains = [one.gain if one is not None else None for one in (change.before, change.now)]
+    places = next((at for at in range(1, 4) if not change.moved or float(percent(change.moved, at))), 4)
+    return points(gains[0], places), points(gains[1], places), points(change.moved, places)
 
 
 def _change(row: Mapping[str, Any]) -> str:

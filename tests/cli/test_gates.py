@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,3 +97,18 @@ def test_what_does_not_exist_is_told(cli: Cli, logs: Path) -> None:
         "warning: gate ledger.b.unmatched > 1%: ledger.b.unmatched does not exist; nothing holds of it\n"
         in ran.err
     )
+
+
+def test_what_is_not_asked_for_is_not_loaded(logs: Path) -> None:
+    """A run without gates, plot or earlier report starts as quickly as before there were any."""
+    code = (
+        "import sys; from streamcmp.cli import main; main(sys.argv[1:]); "
+        "print([name for name in sys.modules if name.startswith('streamcmp.gates') "
+        "or name in ('streamcmp.earlier', 'streamcmp.report.junit', 'streamcmp.report.plot')])"
+    )
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", code, "run", *BOTH, "--quiet"],
+        capture_output=True, text=True, check=True, env=os.environ | {"PYTHONPATH": str(root)},
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -14,13 +14,14 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
+import streamcmp
 from streamcmp import __version__
 from streamcmp.analysis import Analysis
 from streamcmp.report import FORMAT_OF_ENDING, RENDERERS, csv, in_pieces, model
 from streamcmp.report.model import Report
 from streamcmp.report.values import plain_slices
 from streamcmp.results import finalize
-from tests.report.tallies import HOSTILE, hostile, of_counts, plain, sst2, troubled
+from tests.report.tallies import HOSTILE, hostile, of_counts, plain, sst2, table, tally, troubled
 
 GOLDENS = Path(__file__).parent / "goldens"
 NAMES = ("cnn", "lstm")
@@ -143,7 +144,7 @@ def test_hostile_names_survive_as_data() -> None:
     assert from_json == set(HOSTILE)
 
 
-@pytest.mark.parametrize("name", ["table", "markdown"])
+@pytest.mark.parametrize("name", ["table", "markdown", "junit"])
 def test_text_for_people_is_inert(report: Report, name: str) -> None:
     text = as_text(report, name)
     assert text.endswith("\n")
@@ -168,6 +169,19 @@ def test_every_ending_is_a_format() -> None:
 
 # --- stored outputs
 
+
+def gated(report: Report) -> Report:
+    """With a gate that fires on slices and one that does not, and beside a report of other counts."""
+    name = report.families[1].family
+    earlier = finalize(
+        tally({name: table([name], [("negative", 740, 40, 45, 82), ("neutral", 10, 1, 1, 2)])}),
+        Analysis(confidence=0.9),
+        NAMES,
+    )
+    judged = streamcmp.gate(report, [f"any({name}, gain < -0.5% or gain == 0)", "ledger.b.unmatched > 1%"])
+    return streamcmp.changes(judged, earlier)
+
+
 STORED: dict[str, Callable[[], str]] = {
     "sst2.json": lambda: as_text(REPORTS["sst2"](), "json"),
     "sst2.csv": lambda: as_text(REPORTS["sst2"](), "csv"),
@@ -181,6 +195,13 @@ STORED: dict[str, Callable[[], str]] = {
     "troubled.120.txt": lambda: str(RENDERERS["table"](REPORTS["troubled"](), width=120)),
     "hostile.100.txt": lambda: str(RENDERERS["table"](REPORTS["hostile"](), width=100)),
     "hostile.md": lambda: as_text(REPORTS["hostile"](), "markdown"),
+    "hostile.xml": lambda: as_text(gated(REPORTS["hostile"]()), "junit"),
+    "sst2.xml": lambda: as_text(gated(REPORTS["sst2"]()), "junit"),
+    "sst2.gated.md": lambda: as_text(gated(REPORTS["sst2"]()), "markdown"),
+    "sst2.gated.100.txt": lambda: str(RENDERERS["table"](gated(REPORTS["sst2"]()), width=100)),
+    "sst2.plot.140.txt": lambda: str(RENDERERS["table"](REPORTS["sst2"](), width=140, plot="unicode")),
+    "troubled.plot.80.txt": lambda: str(RENDERERS["table"](REPORTS["troubled"](), width=80, plot="ascii")),
+    "hostile.plot.120.txt": lambda: str(RENDERERS["table"](REPORTS["hostile"](), width=120, plot="unicode")),
 }
 
 
