@@ -56,6 +56,14 @@ class Interrupted(KeyboardInterrupt):
         return 128 + self.signal_number
 
 
+_MOST_NAMED = 60  # columns in a message: nested objects have many fields
+
+
+def _listed(columns: Sequence[str]) -> str:
+    more = f" and {len(columns) - _MOST_NAMED:,} more" if len(columns) > _MOST_NAMED else ""
+    return ", ".join(columns[:_MOST_NAMED]) + more
+
+
 class UnknownColumn(UsageError):
     """A column named by the user is not in the log; `where` is None if it is in neither."""
 
@@ -73,9 +81,7 @@ class UnknownColumn(UsageError):
         named = f" (named by {option})" if option else ""
         lacks, whose = ("neither log has a", "their") if where is None else (f"{where} has no", "its")
         more = f"\n{advice}" if advice else ""
-        super().__init__(
-            f"{lacks} column {column!r}{named}{hint}\n{whose} columns: {', '.join(columns)}{more}"
-        )
+        super().__init__(f"{lacks} column {column!r}{named}{hint}\n{whose} columns: {_listed(columns)}{more}")
         self.column = column
         self.columns = tuple(columns)
 
@@ -88,7 +94,7 @@ class NoColumn(UsageError):
     ) -> None:
         super().__init__(
             f"{where} has no {role} column that can be recognised (looked for {', '.join(tried)}); "
-            f"name it with {option}\nits columns: {', '.join(columns)}"
+            f"name it with {option}\nits columns: {_listed(columns)}"
         )
         self.columns = tuple(columns)
 

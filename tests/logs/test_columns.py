@@ -195,3 +195,10 @@ def test_ndjson_keys_first_seen_late_case_22(tmp_path: Path) -> None:
     nulls.write_text("\n".join(['{"id": null, "correct": 1}'] * 2000 + ['{"id": "7", "correct": 1}']))
     pair = opened(nulls, pl.DataFrame({"id": ["7"], "correct": [True]}))
     assert ids(pair.a)[-1] == "7"
+
+
+def test_a_message_names_so_many_columns_and_counts_the_rest() -> None:
+    frame = pl.DataFrame({"id": [1], "correct": [1]} | {f"c{index}": [1] for index in range(100)})
+    with pytest.raises(UnknownColumn) as caught:
+        opened(frame, frame.clone(), by=(("nothing",),))
+    assert "c57 and 42 more" in str(caught.value)
