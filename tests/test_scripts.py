@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 import streamcmp
-from scripts import bench_harness, bench_stats, demo, make_harness_logs, make_logs, train_digits
+from scripts import demo, make_harness_logs, make_logs, train_digits
 
 ROOT = Path(__file__).resolve().parent.parent
 ROWS = 50_000
@@ -147,9 +147,7 @@ def test_digits_can_be_trained_again() -> None:
         assert sum(row != other for row, other in zip(rows, stored, strict=True)) <= 3
 
 
-def test_harness_logs_compare_to_what_they_were_made_of(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_harness_logs_compare_to_what_they_were_made_of(tmp_path: Path) -> None:
     for side in ("left", "right"):
         rows = make_harness_logs.write_lm_eval(tmp_path / "lm_eval" / side, side, 500_000)
         make_harness_logs.write_eval(tmp_path / f"{side}.eval", side, 300)
@@ -158,20 +156,7 @@ def test_harness_logs_compare_to_what_they_were_made_of(
         report = streamcmp.compare(*paths).to_dict()
         assert report["ledger"]["a"]["paired"] == pairs, ending
         assert report["results"][0]["n_ab"] == 0 < report["results"][0]["n_ba"]
-    monkeypatch.chdir(ROOT)
-    assert bench_harness.bench(tmp_path, rounds=1)
-    assert capsys.readouterr().out.count("GB |") == 4  # two rows, two columns
-
-
-def test_statistics_are_timed_on_families_of_three_kinds() -> None:
-    families = bench_stats.families(300)
-    discordant = {
-        kind: tally.families["k"]["n_ab"] + tally.families["k"]["n_ba"] for kind, tally in families.items()
-    }
-    assert 6 < (discordant["like users"].mean() or 0) < 8  # type: ignore[operator]
-    assert 200 < (discordant["like labels"].min() or 0) < 20_000  # type: ignore[operator]
-    assert (discordant["huge"].max() or 0) > 10**10  # type: ignore[operator]
-    for tally in families.values():
-        found = bench_stats.measure(tally, repeat=1)
-        assert all(seconds > 0 for seconds in found.values())
-        assert {"the report", "exact p: scipy binom.cdf", "exact p: statsmodels mcnemar"} <= found.keys()
+    # As a process: Linux counts a parent's memory at the fork into its child's peak, and this one is large.
+    line = [sys.executable, "-m", "scripts.bench_harness", str(tmp_path), "--rounds", "1"]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.count("GB |") == 4  # two rows, two columns
