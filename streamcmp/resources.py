@@ -27,6 +27,7 @@ _UNITS = {
     "TIB": 2**40,
 }
 _TOO_MUCH = 2**63
+MAX_BUCKET_BITS = 12  # what is kept per bucket and chunk of rows grows with their number
 _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
@@ -68,6 +69,10 @@ class Resources:
         if os.environ.get("POLARS_MAX_THREADS", "").strip() == "0":
             # Polars would panic, at the first query.
             raise UsageError("POLARS_MAX_THREADS is 0 in the environment; unset it, or make it 1 or more")
+        if self.chunk_rows is not None and self.chunk_rows < 1:
+            raise UsageError(f"chunk_rows must be at least 1, not {self.chunk_rows}")
+        if self.bucket_bits is not None and not 0 <= self.bucket_bits <= MAX_BUCKET_BITS:
+            raise UsageError(f"bucket_bits must be 0 to {MAX_BUCKET_BITS}, not {self.bucket_bits}")
         if not self.spill_dir.is_dir():
             raise UsageError(f"--spill-dir {self.spill_dir} is not a folder")
 

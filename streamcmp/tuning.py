@@ -34,7 +34,7 @@ def before_imports() -> None:
 def _processor() -> tuple[str, str] | None:
     """The vendor and the family of the processor, where Linux tells them."""
     try:
-        with _CPU.open(encoding="utf-8") as file:
+        with _CPU.open(encoding="utf-8", errors="replace") as file:
             first = dict(line.split(":", 1) for line in file.read(512).splitlines() if ":" in line)
     except OSError:
         return None

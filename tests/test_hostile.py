@@ -16,6 +16,7 @@ import pytest
 import streamcmp
 from streamcmp.errors import DataError, StreamcmpError, UsageError
 from streamcmp.report import RENDERERS
+from streamcmp.resources import Resources
 from streamcmp.tally import Tally
 
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
@@ -190,6 +191,49 @@ def test_a_slice_of_any_type_is_counted_rendered_and_saved(
     assert streamcmp.finalize(tmp_path / "x.tally").to_dict()["results"] == report.to_dict()["results"]
 
 
+_FAR = 2**60  # days, or units of a time: no calendar gets there
+HARD: dict[str, tuple[pl.Series, list[Any]]] = {
+    "Float32": (pl.Series([0.1, 1e30], dtype=pl.Float32), [0.10000000149011612, 1.0000000150474662e30]),
+    "Float16": (pl.Series([0.1]).cast(pl.Float16), [0.0999755859375]),
+    "Float64": (
+        pl.Series([5e-324, 1e16, 123456789012345680.0, 1e300]),
+        [5e-324, 1e16, 123456789012345680.0, 1e300],
+    ),
+    "integers": (pl.Series([-(2**63), -(2**63) + 1]), [-(2**63), -(2**63) + 1]),
+    "years": (
+        pl.Series([0, 3_000_000], dtype=pl.Int32).cast(pl.Date),
+        ["1970-01-01", "+10183-09-21"],
+    ),
+    "Date": (
+        pl.Series([-(2**31), 0, 2**31 - 1], dtype=pl.Int32).cast(pl.Date),
+        ["-2147483648 days from 1970-01-01", "1970-01-01", "2147483647 days from 1970-01-01"],
+    ),
+    "Datetime": (
+        pl.Series([-_FAR, 0, _FAR]).cast(pl.Datetime("ms")),
+        [f"-{_FAR} ms from 1970-01-01", "1970-01-01T00:00:00.000", f"{_FAR} ms from 1970-01-01"],
+    ),
+    "zoned Datetime": (
+        pl.Series([0, 8 * _FAR - 1]).cast(pl.Datetime("us", "Asia/Tokyo")),
+        ["1970-01-01T09:00:00.000000+09:00", f"{8 * _FAR - 1} us from 1970-01-01"],
+    ),
+    "text": (pl.Series(["\0", "\u2028", '"\\', "\r\n"]), ["\0", '"\\', "\u2028", "\r\n"]),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_json_says_what_the_report_says(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamcmp.logs.view.SPAN_ROWS", 0)
+    values, ready = HARD[name]
+    column = 'a "name"\\\n'
+    frame = pl.DataFrame({"id": range(len(values)), "correct": [1] * len(values), column: values})
+    report = streamcmp.compare(frame, frame.clone(), on="id", by=[(column,)])
+    assert json.loads(RENDERERS["json"](report)) == report.to_dict()
+    found = [result["slice"][column] for result in report.to_dict()["results"][1:]]
+    assert sorted(found, key=str) == sorted(ready, key=str)
+    for render in RENDERERS.values():
+        assert render(report)
+
+
 @pytest.mark.parametrize("name", VALUES)
 def test_labels_and_guards_of_any_type(name: str) -> None:
     dtype, values = VALUES[name]
@@ -318,6 +362,28 @@ def test_direct_never_takes_more_than_the_memory() -> None:
     with pytest.raises(DataError, match="--strategy direct cannot"):
         streamcmp.compare(far, far[::-1], strategy="direct")
     assert streamcmp.compare(far, far[::-1]).to_dict()["results"][0]["n"] == 3
+
+
+def test_metadata_that_say_no_range_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lowest above the highest: of no use, and no reason to fail."""
+    monkeypatch.setattr("streamcmp.logs.view.SPAN_ROWS", 0)
+    monkeypatch.setattr("streamcmp.logs.formats.frame.FrameShard.bounds", lambda _shard, _column: (9, 1))
+    frame = pl.DataFrame({"id": [3, 1, 2], "correct": [1, 0, 1], "level": [5, 6, 5]})
+    results = streamcmp.compare(frame, frame[::-1], by="level").to_dict()["results"]
+    assert [(result["slice"], result["n"]) for result in results] == [
+        ({}, 3),
+        ({"level": 5}, 2),
+        ({"level": 6}, 1),
+    ]
+    with pytest.raises(DataError, match="--strategy direct cannot"):
+        streamcmp.compare(frame, frame[::-1], strategy="direct")
+
+
+@pytest.mark.parametrize("given", [{"bucket_bits": 13}, {"bucket_bits": -1}, {"chunk_rows": 0}])
+def test_resources_that_no_strategy_can_keep_to(given: dict[str, Any]) -> None:
+    """A bucket's number and a row's share 32 bits: of too many buckets, rows would be lost."""
+    with pytest.raises(UsageError, match=next(iter(given))):
+        Resources(**given)
 
 
 def test_a_slice_has_one_column_per_side() -> None:

@@ -36,16 +36,20 @@ class Dictionary:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Whole numbers of a known range as codes: how far from the lowest, and one more. Code 0 is null."""
+    """Whole numbers of a known range as codes: how far from the lowest, and one more. Code 0 is null.
+
+    low, high: both within Int64, and `low - 1` too.
+    """
 
     low: int
     high: int
 
     def encode(self, value: pl.Expr) -> pl.Expr:
-        """The UInt32 code of each value of an integer type; of one outside the range, anything."""
-        return (
-            (value.cast(pl.Int64) - (self.low - 1)).cast(pl.UInt32, wrap_numerical=True).fill_null(NULL_CODE)
-        )
+        """The UInt32 code of each value of an integer type; of one outside the range, any small code."""
+        distance = (value.cast(pl.Int64) - (self.low - 1)).cast(pl.UInt32, wrap_numerical=True)
+        # Rows that are filtered may hold any value, and tables are as large as the largest code.
+        small = (1 << (self.high - self.low + 1).bit_length()) - 1
+        return (distance & pl.lit(small, pl.UInt32)).fill_null(NULL_CODE)
 
     def outside(self, value: pl.Expr) -> pl.Expr:
         """Whether a value is not in the range."""

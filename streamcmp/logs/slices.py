@@ -36,6 +36,7 @@ UNTYPED = "untyped"
 # Numbers stand for moments, and the same number for others in other kinds: noon anywhere is not noon in UTC.
 _TAGS: dict[Kind, str] = {"date": "d", "time": "c", "datetime": "t", "zoned datetime": "z"}
 _WIDEST_SPAN = 2**20  # whole numbers of a wider range go by text: counts are kept for all of a range
+_LOWEST = -(2**63)  # of Int64; a span reckons from one below its own lowest
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ def _span(spans: Sequence[tuple[int, int] | None]) -> Span | None:
     if not known or len(known) < len(spans):
         return None
     low, high = min(low for low, _ in known), max(high for _, high in known)
-    return Span(low, high) if high - low < _WIDEST_SPAN else None
+    return Span(low, high) if 0 <= high - low < _WIDEST_SPAN and low > _LOWEST else None
 
 
 def _own_dictionary(seen: Mapping[SideName, Seen]) -> pl.Categorical | pl.Enum | None:

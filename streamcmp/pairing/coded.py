@@ -22,7 +22,7 @@ from streamcmp.pairing.codes import Meetings, Payloads, TooManyPayloads
 from streamcmp.pairing.keys import checks_of, keys_of
 from streamcmp.pairing.lockstep import OutOfStep
 from streamcmp.pairing.rows import RowLayout
-from streamcmp.pairing.spill import MAX_BUCKET_BITS, bucket_bits
+from streamcmp.pairing.spill import bucket_bits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,13 +43,14 @@ if TYPE_CHECKING:
     Words = npt.NDArray[np.uint64]
 
 _LEAST_BITS = 10  # room for about a thousand payloads
+_FEWEST_BITS = 4  # that may be asked for
 _LEAST_ROWS = 2_000_000  # of both sides: fewer are not worth a thousand buckets
 
 
 def suits(pair: LogPair, resources: Resources) -> bool:
     """Whether there are rows enough to try."""
     if resources.bucket_bits is not None:
-        return 4 <= resources.bucket_bits <= MAX_BUCKET_BITS
+        return resources.bucket_bits >= _FEWEST_BITS
     return pair.a.estimated_rows + pair.b.estimated_rows >= _LEAST_ROWS
 
 

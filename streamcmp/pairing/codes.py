@@ -181,9 +181,10 @@ class Meetings:
             self._counts[0, : len(counts)] += counts
 
     def _widen(self) -> None:
-        wider = np.zeros((len(self._counts), 2 * (len(self._b) + 1)), np.int64)
-        if wider.size > _MOST_MEETINGS:
+        shape = len(self._counts), 2 * (len(self._b) + 1)
+        if shape[0] * shape[1] > _MOST_MEETINGS:
             raise TooManyPayloads
+        wider = np.zeros(shape, np.int64)
         wider[:, : self._counts.shape[1]] = self._counts
         self._counts = wider
 

@@ -54,14 +54,14 @@ def table_bytes(pair: LogPair, resources: Resources) -> int:
 
 
 def _span(pair: LogPair, resources: Resources) -> tuple[int, int] | None:
-    """The range of both sides' ids by metadata; None where a table of it would not fit the memory."""
+    """The range of both sides' ids by metadata; None where it is none, or a table of it would not fit."""
     if pair.id_dtype != pl.Int64:
         return None
     a, b = pair.a.bounds, pair.b.bounds
     if a is None or b is None:
         return None
     low, high = min(a[0], b[0]), max(a[1], b[1])
-    return (low, high) if high - low < resources.memory // 4 else None
+    return (low, high) if 0 <= high - low < resources.memory // 4 else None
 
 
 def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examples) -> Iterator[PairBatch]:

@@ -91,7 +91,8 @@ def _buckets(pair: LogPair, resources: Resources, why: str) -> Iterator[Step]:
 def _bucket_step(name: str, why: str, row_bytes: int, pair: LogPair, resources: Resources) -> Step:
     size = (pair.a.estimated_rows + pair.b.estimated_rows) * row_bytes
     held = min(size, 2 * hold_bytes(resources))
-    return Step(name, why, _chunks(resources, chunk_rows(pair.a.estimated_rows)) + held, size - held)
+    chunk = chunk_rows(max(pair.a.estimated_rows, pair.b.estimated_rows))
+    return Step(name, why, _chunks(resources, chunk) + held, size - held)
 
 
 _STEPS = {"lockstep": _lockstep, "merge": _merge, "direct": _direct}

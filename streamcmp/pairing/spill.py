@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streamcmp.errors import DataError
+from streamcmp.resources import MAX_BUCKET_BITS
 from streamcmp.usage import size
 
 if TYPE_CHECKING:
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
     from streamcmp.pairing.rows import Planes
     from streamcmp.resources import Resources
 
-MAX_BUCKET_BITS = 12
-MOST_CHUNK_ROWS = 2**20  # bucket and row share 32 bits while a chunk is sorted
+MOST_CHUNK_ROWS = 2 ** (32 - MAX_BUCKET_BITS)  # bucket and row share 32 bits while a chunk is sorted
 _CHUNK_ROWS = 250_000  # their words fit the caches
 _BUCKET_ROWS = 250_000  # of both sides; what matching a bucket touches fits the caches then (measured)
 _LEAST_GROUP_ROWS, _MOST_GROUP_ROWS = 500_000, 2_000_000  # of both sides, read at once

@@ -13,6 +13,9 @@ import polars as pl
 from rich.cells import cell_len, chop_cells
 
 NULL = "(null)"
+# Days from 1970-01-01 that Polars can write: years -262143 to 262142, but for a day at each end, for zones.
+_DAYS = (-96_465_291, 95_026_235)
+_A_DAY = {"days": 1, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 _ROOM_FOR_ENDS = 12  # below this many cells, only the beginning of a long name is kept
 # Characters without a shape: controls, format and direction marks, surrogates, private use, unassigned, line
 # and paragraph separators. Written out, they can neither move the cursor nor reorder or break a line.
@@ -25,9 +28,22 @@ def native_json_values(column: pl.Series) -> pl.Series | None:
     None where one type does not hold them: floats with NaN or infinities, decimals, bytes.
     """
     if column.dtype.is_temporal():
-        return column.dt.to_string("iso:strict")
+        return _iso(column)
+    if column.dtype.is_float():  # Float64, as narrower ones are written with the digits that they need
+        return column.cast(pl.Float64) if column.is_finite().all() else None
     plain = isinstance(column.dtype, pl.String | pl.Boolean) or column.dtype.is_integer()
-    return column if plain or (column.dtype.is_float() and column.is_finite().all()) else None
+    return column if plain else None
+
+
+def _iso(column: pl.Series) -> pl.Series:
+    """Dates and times as ISO text; a day that no calendar of Polars reaches as how far it is from 1970."""
+    unit = column.dtype.time_unit if isinstance(column.dtype, pl.Datetime) else "days"
+    days = column.to_physical() // _A_DAY[unit]
+    beyond = ~days.is_between(*_DAYS).fill_null(value=True)
+    if not (beyond.any() and isinstance(column.dtype, pl.Datetime | pl.Date)):
+        return column.dt.to_string("iso:strict")
+    distance = column.to_physical().cast(pl.String) + f" {unit} from 1970-01-01"
+    return distance.zip_with(beyond, column.set(beyond, None).dt.to_string("iso:strict"))
 
 
 def json_ready_values(column: pl.Series) -> list[Any]:

@@ -122,9 +122,18 @@ def test_whole_numbers_of_a_narrow_range(dtype: type[pl.DataType], monkeypatch: 
     assert slices(pair, pair.a, 1) == [(7, True), (None, True), (9, True), (7, True)]
 
 
+@pytest.mark.parametrize("low", [-(2**63) + 1, -1, 0, 2**63 - 3])
+def test_a_narrow_range_anywhere(low: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamcmp.logs.view.SPAN_ROWS", 0)
+    frame = log(level=[low + 2, None, low])
+    pair = opened(frame, frame, by=(("level",),))
+    assert pair.codecs[0].columns[0].span == Span(low, low + 2)
+    assert slices(pair, pair.a) == [(low + 2,), (None,), (low,)]
+
+
 def test_a_wide_range_has_a_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamcmp.logs.view.SPAN_ROWS", 0)
-    for wide in ([-(2**63), 2**63 - 1], [0, 2**20]):
+    for wide in ([-(2**63), 2**63 - 1], [0, 2**20], [-(2**63), -(2**63) + 1]):
         frame = log(level=wide)
         pair = opened(frame, frame, by=(("level",),))
         assert pair.codecs[0].columns[0].span is None
@@ -138,6 +147,16 @@ def test_a_number_that_the_metadata_do_not_know(tmp_path: Path, monkeypatch: pyt
     pair = opened(tmp_path / "a.parquet", tmp_path / "a.parquet", by=(("level",),))
     with pytest.raises(BadValue, match=r"row 3.*outside 1 to 2"):
         read(pair.a)
+
+
+def test_a_filtered_row_may_hold_such_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamcmp.logs.view.SPAN_ROWS", 0)
+    monkeypatch.setattr("streamcmp.logs.formats.frame.FrameShard.bounds", lambda _shard, _column: (1, 2))
+    frame = log(level=[1, 2, 0, 2**40, -(2**63), 2**63 - 1])
+    pair = opened(frame, frame, by=(("level",),), where="level in (1, 2)")
+    rows = read(pair.a)
+    assert rows["filtered"].to_list() == [False, False, True, True, True, True]
+    assert max(rows["family0"].to_list()) <= 3
 
 
 def test_the_dictionary_outlives_its_frames() -> None:

@@ -8,6 +8,11 @@ import pytest
 
 from streamcmp.comparison import Comparison, LogRequest, Policies
 from streamcmp.engines.local import count, explain
+from streamcmp.logs import open_pair
+from streamcmp.pairing import coded
+from streamcmp.pairing.batch import Outcome
+from streamcmp.pairing.examples import Examples
+from streamcmp.pairing.lockstep import OutOfStep
 from streamcmp.resources import Resources
 
 ROWS = 60_000
@@ -68,3 +73,32 @@ def test_too_many_payloads_are_left_to_whole_rows() -> None:
     assert [step.strategy for step in explain(comparison, resources[0])] == ["coded buckets", "buckets"]
     assert [step.strategy for step in explain(comparison, resources[1])] == ["buckets"]
     assert count(comparison, resources[0]).tally == count(comparison, resources[1]).tally
+
+
+@pytest.mark.parametrize("ids", IDS)
+@pytest.mark.parametrize("bits", [4, 5, 8])
+@pytest.mark.parametrize("of_a", ["few", "half", "most"])
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_as_many_payloads_as_words_have_room_for(ids: str, bits: int, of_a: str, beyond: int) -> None:
+    """A code per payload of either side, none of them all zeros or all ones: two less than there are."""
+    room = 2**bits - 2
+    codes_a = {"few": 1, "half": room // 2, "most": room - 1}[of_a]
+    numbers = pl.int_range(600, eager=True)
+    logs = [
+        pl.DataFrame({"id": numbers.shuffle(seed).cast(IDS[ids]), "slice": numbers % payloads}).with_columns(
+            correct=True
+        )
+        for seed, payloads in ((1, codes_a), (2, room - codes_a + beyond))
+    ]
+    comparison = Comparison(a=LogRequest(logs[0]), b=LogRequest(logs[1]), by=(("slice",),))
+    pair = open_pair(comparison)
+    resources = Resources(strategy="buckets", bucket_bits=bits, threads=2)
+    if beyond:
+        with pytest.raises(OutOfStep):
+            list(coded.pairs(pair, resources, Outcome(), Examples()))
+    else:
+        [batch] = coded.pairs(pair, resources, Outcome(), Examples())
+        assert batch.weights is not None
+        assert batch.weights.sum() == 600
+    whole = count(comparison, Resources(strategy="buckets", bucket_bits=0))
+    assert count(comparison, resources).tally == whole.tally
