@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from streamcmp.pairing.rows import Planes
     from streamcmp.resources import Resources
 
-MOST_CHUNK_ROWS = 2 ** (32 - MAX_BUCKET_BITS)  # bucket and row share 32 bits while a chunk is sorted
+MOST_CHUNK_ROWS = 1 << (32 - MAX_BUCKET_BITS)  # bucket and row share 32 bits while a chunk is sorted
 _CHUNK_ROWS = 250_000  # their words fit the caches
 _BUCKET_ROWS = 250_000  # of both sides; what matching a bucket touches fits the caches then (measured)
 _LEAST_GROUP_ROWS, _MOST_GROUP_ROWS = 500_000, 2_000_000  # of both sides, read at once
