@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -21,6 +21,7 @@ from streamcmp.results import finalize as _finalize
 from streamcmp.tally import Tally
 from streamcmp.terms import names as names_of
 from streamcmp.terms import terms
+from streamcmp.usage import size
 
 if TYPE_CHECKING:
     from streamcmp.comparison import Policies
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from streamcmp.options import AnyOptions, Countable, Log, Names, Terms
     from streamcmp.report.model import Report
     from streamcmp.resources import Step
+
+_RESULT_BYTES = 1000  # what one result takes while it is computed (measured, a million of them)
 
 __all__ = [
     "changes",
@@ -124,6 +127,7 @@ def compare(
     names = _names(left, right, options)
     counted = _count(left, right, on, by, options)
     judge(counted.tally, request.policies(options), counted.examples, counted.tell_apart)
+    _announce_many_slices(counted.tally, request.resources(options).memory, options.get("on_note"))
     report = _finalize(counted.tally, analysis, names)
     return replace(report, warnings=(*report.warnings, *_advice(counted)))
 
@@ -375,6 +379,16 @@ def _count(left: object, right: object, on: Names | None, by: Terms | None, opti
     if on_examples := options.get("on_examples"):
         on_examples(counted.examples)
     return counted
+
+
+def _announce_many_slices(tally: Tally, memory: int, on_note: Callable[[str], None] | None) -> None:
+    """Results are held whole: where they outgrow the memory, say so before they do."""
+    slices = sum(table.height for table in tally.families.values())
+    if on_note is not None and slices * _RESULT_BYTES > memory:
+        on_note(
+            f"the results of {slices:,} slices take about {size(slices * _RESULT_BYTES)}, more than the memory "
+            f"of {size(memory)}; fewer --by, or coarser slices, take less"
+        )
 
 
 def _advice(counted: Counted) -> tuple[ReportWarning, ...]:

@@ -312,3 +312,16 @@ def test_regression_by_name_with_tolerance(tmp_path: Path) -> None:
     assert report.ledger is not None
     assert (report.ledger.a.unmatched, report.ledger.b.unmatched) == (1, 1)
     assert [warning.code for warning in report.warnings] == ["unmatched"]
+
+
+def test_more_slices_than_memory_are_announced() -> None:
+    log = pl.select(id=pl.int_range(70_000), correct=1, user=pl.int_range(70_000))
+    for memory, expected in (("64MiB", 1), ("100MB", 0)):
+        notes: list[str] = []
+        streamcmp.compare(log, log.clone(), by="user", memory=memory, on_note=notes.append)
+        said = [
+            note
+            for note in notes
+            if note.startswith("the results of 70,001 slices take about 70 MB, more than")
+        ]
+        assert len(said) == expected
