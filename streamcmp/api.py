@@ -384,10 +384,11 @@ def _count(left: object, right: object, on: Names | None, by: Terms | None, opti
 def _announce_many_slices(tally: Tally, memory: int, on_note: Callable[[str], None] | None) -> None:
     """Results are held whole: where they outgrow the memory, say so before they do."""
     slices = sum(table.height for table in tally.families.values())
-    if on_note is not None and slices * _RESULT_BYTES > memory:
+    needed = slices * _RESULT_BYTES
+    if on_note is not None and needed > memory:
         on_note(
-            f"the results of {slices:,} slices take about {size(slices * _RESULT_BYTES)}, more than the memory "
-            f"of {size(memory)}; fewer --by, or coarser slices, take less"
+            f"the results of {slices:,} slices take about {size(needed)}, more than the memory of {size(memory)}; "
+            "fewer --by, or coarser slices, take less"
         )
 
 
