@@ -387,8 +387,8 @@ def _announce_many_slices(tally: Tally, memory: int, on_note: Callable[[str], No
     needed = slices * _RESULT_BYTES
     if on_note is not None and needed > memory:
         on_note(
-            f"the results of {slices:,} slices take about {size(needed)}, more than the memory of {size(memory)}; "
-            "fewer --by, or coarser slices, take less"
+            f"the results of {slices:,} slices take about {size(needed)}, more than the memory of "
+            f"{size(memory)}; fewer --by, or coarser slices, take less"
         )
 
 
