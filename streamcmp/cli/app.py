@@ -9,14 +9,14 @@ import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from types import FrameType
 from typing import Annotated
 
 import typer
 
 from streamcmp import __version__
-from streamcmp.cli import commands, files, hand, plan
-from streamcmp.cli.config import origins
+from streamcmp.cli.config import PREFIX, origins
 from streamcmp.cli.output import write_stdout
 from streamcmp.cli.stderr import say
 from streamcmp.errors import DataError, InternalError, Interrupted, StreamcmpError, UsageError
@@ -36,22 +36,38 @@ Is the right-hand model better than the left-hand one, and on which slices?
 streamcmp --help lists the commands, streamcmp run --help the options.
 """
 
-app = typer.Typer(
-    name="streamcmp",
-    help="Compare two prediction logs, paired by example id, slice by slice.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(commands.run)
-app.command()(commands.count)
-app.command()(commands.merge)
-app.command()(commands.finalize)
-app.command()(hand.test)
-app.command()(plan.power)
-app.command()(files.check)
-app.command()(files.convert)
-app.command()(files.formats)
+# The commands in the order in which --help lists them, and the modules they live in.
+_HOMES = {
+    "run": "commands",
+    "count": "commands",
+    "merge": "commands",
+    "finalize": "commands",
+    "test": "hand",
+    "power": "plan",
+    "check": "files",
+    "convert": "files",
+    "formats": "files",
+}
+
+
+def app(arguments: Sequence[str] = ()) -> typer.Typer:
+    """The command line. Where the first argument names a command, that one is loaded alone: it starts sooner.
+
+    Not with a config, which may name options of all commands.
+    """
+    made = typer.Typer(
+        name="streamcmp",
+        help="Compare two prediction logs, paired by example id, slice by slice.",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback(invoke_without_command=True)(_root)
+    configured = any(word.startswith("--config") for word in arguments) or f"{PREFIX}CONFIG" in os.environ
+    alone = [name for name in arguments[:1] if name in _HOMES and not configured]
+    for name in alone or _HOMES:
+        made.command(name)(getattr(import_module(f"streamcmp.cli.{_HOMES[name]}"), name))
+    return made
 
 
 def _version(asked: bool) -> None:
@@ -60,7 +76,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def _root(
     context: typer.Context,
     _version: Annotated[
@@ -97,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    command, context = typer.main.get_command(app), None
+    command, context = typer.main.get_command(app(arguments)), None
     try:
         _check_not_empty(arguments)
         with command.make_context("streamcmp", arguments) as context:
