@@ -27,6 +27,10 @@ _UNITS = {
     "TIB": 2**40,
 }
 _TOO_MUCH = 2**63
+_FEWEST_ROWS = 10_000
+_BYTES_IN_FLIGHT = (
+    5_000  # for a row read at a time: both logs, text ids, several batches on their way (measured)
+)
 MAX_BUCKET_BITS = 12  # what is kept per bucket and chunk of rows grows with their number
 _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
@@ -75,6 +79,10 @@ class Resources:
             raise UsageError(f"bucket_bits must be 0 to {MAX_BUCKET_BITS}, not {self.bucket_bits}")
         if not self.spill_dir.is_dir():
             raise UsageError(f"--spill-dir {self.spill_dir} is not a folder")
+
+    def rows_at_a_time(self, usual: int) -> int:
+        """How many rows of a log to read at a time where `usual` many are best; fewer in little memory."""
+        return self.chunk_rows or min(usual, max(_FEWEST_ROWS, self.memory // _BYTES_IN_FLIGHT))
 
 
 @dataclass(frozen=True, slots=True)

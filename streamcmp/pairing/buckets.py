@@ -76,7 +76,7 @@ def scatter(
             (pair.a, outcome.a, spills[0]) if side == "a" else (pair.b, outcome.b, spills[1])
         )
         try:
-            for frame in log.batches(resources.chunk_rows or chunk_rows(log.estimated_rows)):
+            for frame in log.batches(resources.rows_at_a_time(chunk_rows(log.estimated_rows))):
                 interrupt.check()
                 if given_up.is_set():
                     return

@@ -117,7 +117,7 @@ class _Coded:
         return self._pieces(frame.drop_nulls(ID) for frame in self._frames())
 
     def _frames(self) -> Iterator[pl.DataFrame]:
-        return self._log.batches(self._resources.chunk_rows or CHUNK_ROWS)
+        return self._log.batches(self._resources.rows_at_a_time(CHUNK_ROWS))
 
     def _identified(self, frame: pl.DataFrame) -> pl.DataFrame:
         self._unpaired.saw(frame.height)

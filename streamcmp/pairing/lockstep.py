@@ -53,7 +53,7 @@ def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examp
 def _in_step(
     pair: LogPair, resources: Resources, outcome: Outcome, proof: _Uniqueness, examples: Examples
 ) -> Iterator[PairBatch]:
-    for left, right in pair.together(resources.chunk_rows or CHUNK_ROWS):
+    for left, right in pair.together(resources.rows_at_a_time(CHUNK_ROWS)):
         interrupt.check()
         if left.height != right.height:
             _refuse_unequal(pair, outcome, left.height, right.height)

@@ -39,7 +39,7 @@ CHUNK_ROWS = 200_000
 
 def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examples) -> Iterator[PairBatch]:
     """Yield the pairs of one window after another; fill `outcome` and `examples`. Raises OutOfStep."""
-    chunk_rows = resources.chunk_rows or CHUNK_ROWS
+    chunk_rows = resources.rows_at_a_time(CHUNK_ROWS)
     outcome.meter.begin("merging", pair.a.estimated_rows + pair.b.estimated_rows)
     a, b = _Rising(pair.a, outcome.a, chunk_rows), _Rising(pair.b, outcome.b, chunk_rows)
 

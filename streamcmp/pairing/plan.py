@@ -63,7 +63,7 @@ def _first_rows(pair: LogPair) -> tuple[bool, bool]:
 
 
 def _chunks(resources: Resources, rows: int) -> int:
-    return _BASE + 2 * (resources.chunk_rows or rows) * _BYTES_PER_ROW
+    return _BASE + 2 * (resources.rows_at_a_time(rows)) * _BYTES_PER_ROW
 
 
 def _lockstep(pair: LogPair, resources: Resources, why: str) -> Step:
