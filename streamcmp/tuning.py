@@ -20,15 +20,21 @@ def before_imports() -> None:
     gc.set_threshold(500_000)
     # Batches come and go: Polars' allocator would give pages back to the system, for the next batch to fault
     # them in again, which costs 5 % of a run (measured).
-    os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:-1,muzzy_decay_ms:-1")
+    if not _memory_is_limited():
+        os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:-1,muzzy_decay_ms:-1")
     # We multiply no matrices: no threads for that.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Fewer row groups in flight: a quarter less memory at the same speed (measured).
-    os.environ.setdefault("POLARS_ROW_GROUP_PREFETCH_SIZE", "2")
+    os.environ.setdefault("POLARS_ROW_GROUP_PREFETCH_SIZE", "1" if _memory_is_limited() else "2")
     if _processor() == _ZEN_4:
         # Numpy sorts 64-bit numbers with AVX-512 in 44 ns each there, without it in 10 (numpy 2.4, measured):
         # the processor takes long over the one instruction, compress, which that sort lives on.
         os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", "X86_V4 AVX512_ICL")
+
+
+def _memory_is_limited() -> bool:
+    """Whether the user says how much memory to take: then what is freed goes back to the system."""
+    return "STREAMCMP_MEMORY" in os.environ or any(word.startswith("--memory") for word in sys.argv)
 
 
 def _processor() -> tuple[str, str] | None:
@@ -48,7 +54,7 @@ def keep_freed_memory() -> None:
     Every batch needs arrays of the same sizes; having them mapped afresh each time costs a tenth of a run
     (measured). Only glibc has the switch; elsewhere nothing happens.
     """
-    if not sys.platform.startswith("linux"):
+    if not sys.platform.startswith("linux") or _memory_is_limited():
         return
     from ctypes import CDLL
 
