@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -89,9 +88,6 @@ def _counted(pair: LogPair, resources: Resources, meter: Meter) -> Counted:
                 accumulator.add(batch)
                 advised += batch.advised_pairs
         except lockstep.OutOfStep:
-            # What it held hangs on to the error's frames, in cycles that are looked for seldom.
-            del accumulator, outcome, examples
-            gc.collect()
             continue
         return _conclude(pair, accumulator, outcome, examples, Advised(pair.advisory, advised))
     raise DataError(

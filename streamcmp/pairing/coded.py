@@ -19,7 +19,7 @@ import numpy as np
 from streamcmp.logs.model import ID
 from streamcmp.pairing.buckets import Settler, in_groups, joined, new_spills, scatter
 from streamcmp.pairing.codes import Meetings, Payloads, TooManyPayloads
-from streamcmp.pairing.keys import checks_of, keys_of
+from streamcmp.pairing.keys import checks_of, is_exact, keys_of
 from streamcmp.pairing.lockstep import OutOfStep
 from streamcmp.pairing.rows import RowLayout
 from streamcmp.pairing.spill import bucket_bits
@@ -60,7 +60,7 @@ def row_bytes(pair: LogPair) -> int:
 
 
 def _planes(pair: LogPair) -> list[np.dtype[np.generic]]:
-    return [np.dtype(np.uint64), *([np.dtype(np.uint32)] if RowLayout(pair).checked else [])]
+    return [np.dtype(np.uint64), *([] if is_exact(pair.id_dtype) else [np.dtype(np.uint32)])]
 
 
 def pairs(pair: LogPair, resources: Resources, outcome: Outcome, examples: Examples) -> Iterator[PairBatch]:
@@ -94,7 +94,7 @@ class _Coding:
         layout = RowLayout(pair, checked=False)
         self.bits = bits
         self.mask = np.uint64((1 << bits) - 1)
-        self.checked = RowLayout(pair).checked
+        self.checked = not is_exact(pair.id_dtype)
         self.id_dtype = pair.id_dtype
         self.a, self.b = Payloads(layout, int(self.mask)), Payloads(layout, int(self.mask))
 
