@@ -177,8 +177,9 @@ def test_parts_tell_what_the_whole_tells(
 
     whole = told(10**9, 7)
     for parts in (told(100, 7), told(500, 3)):
-        # Logs with two faults fail either way, but each way meets its own first.
-        assert parts == whole or (isinstance(parts, str) and isinstance(whole, str))
+        # Text where numbers are needed, and a truth with an id twice: each way meets another one first.
+        both = "needs numbers" in str(parts) and "occurs more than once" in str(whole)
+        assert parts == whole or both
 
 
 @pytest.mark.parametrize("strategy", ["auto", "lockstep", "merge", "direct", "buckets"])
