@@ -187,10 +187,10 @@ def _solve(x: Floats, y: Floats, reach: Floats, side: float) -> Floats:
             newton = v - (root - goal) / slope
         beyond = ~(root <= goal)
         inner, outer = np.where(beyond, inner, v), np.where(beyond, v, outer)
-        within = np.abs(newton - inner) + np.abs(outer - newton) <= np.abs(outer - inner)
-        step = np.where(within, newton, 0.5 * (inner + outer))
-        done = np.abs(step - v) <= _CLOSE * np.abs(v) + _ALIKE
-        v = step
+        within = (np.minimum(inner, outer) < newton) & (newton < np.maximum(inner, outer))
+        # A step out of the bracket by rounding has arrived, too: v is at the bracket's inner end then.
+        done = np.abs(newton - v) <= _CLOSE * np.abs(v) + _ALIKE
+        v = np.where(within, newton, np.where(done, v, 0.5 * (inner + outer)))
         found[rows] = v
         if done.all():
             break

@@ -21,6 +21,8 @@ from streamcmp.stats.saddle_point import deviance, stirling_error
 
 _BEND: Final = 0.3  # of the reach; measured: 1e-13, where the 22 nodes of one part alone leave 1e-7
 
+_Chances = tuple[Floats, Floats] | tuple[float, float]  # theta, 1 - theta
+
 
 def log_constant(k: Floats, others: Floats) -> Floats:
     """The part of log P(X = k) that theta has no part in; others = n - k. 0 where k or others is 0."""
@@ -31,19 +33,23 @@ def log_constant(k: Floats, others: Floats) -> Floats:
     return np.where(ends, 0.0, 0.5 * np.log(n / (2.0 * math.pi * one * two)) + errors)
 
 
-def log_point(constant: Floats, k: Floats, others: Floats, ahead: Floats) -> Floats:
-    """The log of P(X = k), from `log_constant` and ahead = n theta - k, known best by the caller."""
-    return constant - deviance(k, k + ahead, -ahead) - deviance(others, others - ahead, ahead)
+def log_point(constant: Floats, k: Floats, others: Floats, chances: _Chances, ahead: Floats) -> Floats:
+    """The log of P(X = k), from `log_constant`, (theta, 1 - theta) and ahead = n theta - k.
+
+    The caller knows the last two best: of a theta near 1, only 1 - theta says how near.
+    """
+    n, (theta, rest) = k + others, chances
+    return constant - deviance(k, n * theta, -ahead) - deviance(others, n * rest, ahead)
 
 
 def point(k: Ints, n: Ints, theta: float) -> Floats:
     """P(X = k), 0 <= k <= n, shape (n_slices,); relative error about 1e-15 times (1 - log P)."""
     if theta <= 0.0 or theta >= 1.0:
         return np.where(k == (0 if theta <= 0.0 else n), 1.0, 0.0)
-    hits, others = k.astype(np.float64), (n - k).astype(np.float64)
-    ahead = others * theta - hits * (1.0 - theta)
+    hits, others, rest = k.astype(np.float64), (n - k).astype(np.float64), 1.0 - theta
+    ahead = others * theta - hits * rest
     with np.errstate(under="ignore"):
-        return np.exp(log_point(log_constant(hits, others), hits, others, ahead))
+        return np.exp(log_point(log_constant(hits, others), hits, others, (theta, rest), ahead))
 
 
 def lower_tail(k: Ints, n: Ints, theta: float) -> Floats:
@@ -54,21 +60,22 @@ def lower_tail(k: Ints, n: Ints, theta: float) -> Floats:
     if theta >= 1.0:
         return np.where(k < n, 0.0, upper)
     below = (k < n) & (k <= n * theta)
-    upper[below] = _tail(k[below], n[below], theta)
+    upper[below] = _tail(k[below], n[below], theta, 1.0 - theta)
     above = (k < n) & ~below
     # Past the mean, through P(X <= k) = 1 - P(n - X <= n - k - 1).
-    upper[above] = 1.0 - _tail(n[above] - k[above] - 1, n[above], 1.0 - theta)
+    upper[above] = 1.0 - _tail(n[above] - k[above] - 1, n[above], 1.0 - theta, theta)
     return upper
 
 
-def _tail(k: Ints, n: Ints, theta: float) -> Floats:
+def _tail(k: Ints, n: Ints, theta: float, rest: float) -> Floats:
     tail = np.empty(len(k))
     for rows in chunks(len(k)):
         hits, others = k[rows].astype(np.float64), (n[rows] - k[rows]).astype(np.float64)
-        ahead = others * theta - hits * (1.0 - theta)
-        ratio = others * tail_integral(hits, others, np.full_like(hits, theta / (1.0 - theta)))
+        ahead = others * theta - hits * rest
+        ratio = others * tail_integral(hits, others, np.full_like(hits, theta / rest))
         with np.errstate(under="ignore"):
-            tail[rows] = np.exp(log_point(log_constant(hits, others), hits, others, ahead)) * ratio
+            constant = log_constant(hits, others)
+            tail[rows] = np.exp(log_point(constant, hits, others, (theta, rest), ahead)) * ratio
     return tail
 
 

@@ -134,12 +134,13 @@ def _solve(hits: Ints, misses: Ints, guess: Floats, target: float, *, mid: bool)
     half = 0.5 if mid else 0.0
     for _ in range(_STEPS):
         odds = np.exp(log_odds)
-        share = odds / (1.0 + odds)
+        rest = 1.0 / (1.0 + odds)
+        share = odds * rest
         # n theta - k, without the rounding of n theta.
         ahead = (others * odds - k) / (1.0 + odds)
         ratio = others * tail_integral(k, others, odds)
         slope = -(share * others - half * ahead) / (ratio - half)
-        tail = log_point(constant, k, others, ahead) + np.log(ratio - half)
+        tail = log_point(constant, k, others, (share, rest), ahead) + np.log(ratio - half)
         step = (tail - target) / slope
         log_odds = log_odds - step
         found[rows] = log_odds

@@ -55,9 +55,12 @@ def minimum_detectable_gain(
         raise ValueError("psi must be shares between 0 and 1, as many as n")
     total = pairs.astype(np.float64)
     more = total + (z_power * z_power - z_alpha * z_alpha)
+    # Solving squares the formula. Where both quantiles have one sign, fewer pairs than z_alpha^2 solve it
+    # with the wrong sign: its two sides agree in sign where (n - z_alpha^2)(n + z_power^2) >= 0.
+    kept = total >= z_alpha * z_alpha if z_alpha * z_power > 0.0 else True
     reach = np.sqrt(share) * (z_alpha * np.sqrt(total) + z_power * np.sqrt(np.maximum(more, 0.0)))
     gain = reach / (total + z_power * z_power)
-    shown = (more >= 0) & (gain <= share) & (share > 0) & (gain > 0)
+    shown = kept & (more >= 0) & (gain <= share) & (share > 0) & (gain > 0)
     return np.where(shown, gain, np.nan)
 
 
