@@ -35,7 +35,7 @@ MAX_BUCKET_BITS = 12  # what is kept per bucket and chunk of rows grows with the
 _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
-def _default_memory() -> int:
+def default_memory() -> int:
     """Half of what the machine, or the cgroup this process is confined to, has."""
     available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for path in _CGROUP_LIMITS:
@@ -57,7 +57,7 @@ class Resources:
     chunk_rows and bucket_bits override what the plan would choose (tests do).
     """
 
-    memory: int = field(default_factory=_default_memory)
+    memory: int = field(default_factory=default_memory)
     spill_dir: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))
     threads: int = field(default_factory=lambda: min(4, os.cpu_count() or 1))
     strategy: Strategy = "auto"

@@ -13,8 +13,12 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "quick", max_examples=100, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+# A hunt before a release: HYPOTHESIS_EXAMPLES=20000 make properties.
 settings.register_profile(
-    "ci", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "ci",
+    max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "2000")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 

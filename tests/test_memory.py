@@ -54,9 +54,7 @@ def test_the_budget_holds(tmp_path: Path, kind: str, order: str) -> None:
     paired = ROWS - (ROWS // 50 if order == "gaps" else 0)
     over = {}
     for by in (["domain"], ["domain", "user"]):
-        # Windows of text ids take 0.5 GB in merging, however small the budget. Shuffled logs in very many
-        # slices were seen to take 540 MB at 300 MB, which is more than they should.
-        for memory in ("400MB" if kind == "text" or order == "shuffled" else "300MB", "1GB"):
+        for memory in ("300MB", "1GB"):
             families = [argument for term in by for argument in ("--by", term)]
             printed, most = peak(
                 "run", "--left", left, "--right", right, *families, "--memory", memory,

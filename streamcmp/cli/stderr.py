@@ -58,9 +58,9 @@ class Notes:
     def pass_(self) -> Iterator[Meter]:
         """While the logs are read: progress on a terminal; afterwards, with `--verbose`, what it took."""
         from streamcmp.meter import Meter
-        from streamcmp.tuning import keep_freed_memory
+        from streamcmp.tuning import settle_freed_memory
 
-        keep_freed_memory()
+        settle_freed_memory()
         started = time.perf_counter()
         meter = Meter()
         if self._quiet or not sys.stderr.isatty():
