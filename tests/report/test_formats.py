@@ -227,6 +227,7 @@ def numbers_apart(text: str) -> tuple[str, list[float]]:
     words = (
         text.replace(__version__, "VERSION")
         .replace(",", " , ")
+        .replace(":", " : ")
         .replace("}", " } ")
         .replace("\n", " \n ")
         .split(" ")
