@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from streamcmp.accumulate import Accumulator
@@ -10,25 +11,26 @@ from streamcmp.comparison import SIDES
 from streamcmp.errors import ChangedType, DataError
 from streamcmp.logs import open_pair
 from streamcmp.meter import Meter
-from streamcmp.pairing import buckets, coded, direct, lockstep, merge
 from streamcmp.pairing.batch import Outcome
 from streamcmp.pairing.examples import Examples, first_ids
+from streamcmp.pairing.lockstep import OutOfStep
 from streamcmp.pairing.plan import plan
 from streamcmp.tally import Part, Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from streamcmp.comparison import Comparison
     from streamcmp.logs.model import LogPair
+    from streamcmp.pairing.batch import PairBatch
     from streamcmp.resources import Resources, Step
 
-_STRATEGIES = {
-    "lockstep": lockstep.pairs,
-    "merge": merge.pairs,
-    "direct": direct.pairs,
-    "coded buckets": coded.pairs,
-    "buckets": buckets.pairs,
+_MODULES = {  # in streamcmp/pairing, each with `pairs`; loaded when it is tried
+    "lockstep": "lockstep",
+    "merge": "merge",
+    "direct": "direct",
+    "coded buckets": "coded",
+    "buckets": "buckets",
 }
 
 
@@ -84,16 +86,22 @@ def _counted(pair: LogPair, resources: Resources, meter: Meter) -> Counted:
         accumulator, outcome, examples = Accumulator(pair.rule, pair.codecs), Outcome(meter), Examples()
         advised = 0
         try:
-            for batch in _STRATEGIES[step.strategy](pair, resources, outcome, examples):
+            for batch in _strategy(step)(pair, resources, outcome, examples):
                 accumulator.add(batch)
                 advised += batch.advised_pairs
-        except lockstep.OutOfStep:
+        except OutOfStep:
             continue
         return _conclude(pair, accumulator, outcome, examples, Advised(pair.advisory, advised))
     raise DataError(
         f"--strategy {resources.strategy} cannot pair these logs: they are not in the order it needs, or an "
         "id occurs twice; leave --strategy out"
     )
+
+
+def _strategy(step: Step) -> Callable[[LogPair, Resources, Outcome, Examples], Iterator[PairBatch]]:
+    pairs: Callable[[LogPair, Resources, Outcome, Examples], Iterator[PairBatch]]
+    pairs = import_module(f"streamcmp.pairing.{_MODULES[step.strategy]}").pairs
+    return pairs
 
 
 def explain(comparison: Comparison, resources: Resources) -> list[Step]:

@@ -1,6 +1,7 @@
 """Which strategies to try, in which order, and what each needs.
 
-Chosen from metadata; each verifies what it relies on.
+Chosen from metadata; each verifies what it relies on. A strategy's module is loaded when its step is reached:
+most logs are in the same order, and need no other.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from streamcmp.logs.model import ID
-from streamcmp.pairing import coded, direct, lockstep, merge
+from streamcmp.pairing import lockstep
 from streamcmp.pairing.rows import RowLayout
 from streamcmp.pairing.spill import chunk_rows, hold_bytes
 from streamcmp.resources import Step
@@ -45,6 +46,8 @@ def plan(pair: LogPair, resources: Resources, *, look: bool = True) -> Iterator[
         yield _lockstep(pair, resources, "if both logs are in the same order")
     if rising:
         yield _merge(pair, resources, "if both logs are sorted by id")
+    from streamcmp.pairing import direct
+
     if direct.suits(pair, resources):
         yield _direct(pair, resources, "ids are compact integers by metadata: any order will do")
     yield from _buckets(pair, resources, "any ids in any order")
@@ -74,14 +77,20 @@ def _lockstep(pair: LogPair, resources: Resources, why: str) -> Step:
 
 
 def _merge(_pair: LogPair, resources: Resources, why: str) -> Step:
+    from streamcmp.pairing import merge
+
     return Step("merge", why, _chunks(resources, merge.CHUNK_ROWS))
 
 
 def _direct(pair: LogPair, resources: Resources, why: str) -> Step:
+    from streamcmp.pairing import direct
+
     return Step("direct", why, _chunks(resources, direct.CHUNK_ROWS) + direct.table_bytes(pair, resources))
 
 
 def _buckets(pair: LogPair, resources: Resources, why: str) -> Iterator[Step]:
+    from streamcmp.pairing import coded
+
     if coded.suits(pair, resources):
         few = f"{why}; if slices, guards and outcomes have few combinations"
         yield _bucket_step("coded buckets", few, coded.row_bytes(pair), pair, resources)
