@@ -87,7 +87,7 @@ MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
     "count without output": (("count", *BOTH), "--output"),
     "count to an input": (("count", *BOTH, "--output", "left.parquet"), "also an input"),
     "merge without output": (("merge", "x.tally"), "--output"),
-    "merge of nothing": (("merge", "--output", "y.tally"), "tallies"),
+    "merge of nothing": (("merge", "--output", "y.tally"), "merge --help"),
     "merge no tally": (("merge", "left.parquet", "--output", "y.tally"), "left.parquet"),
     "merge what is missing": (("merge", "nothing.tally", "--output", "y.tally"), "nothing.tally"),
     "merge twice": (("merge", "x.tally", "x.tally", "--output", "y.tally"), "cover the same examples"),
