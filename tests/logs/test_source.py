@@ -302,7 +302,8 @@ def test_uris_are_left_to_polars(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(uri)
         return FRAME.lazy()
 
-    monkeypatch.setitem(formats.BUILT_IN, "parquet", replace(formats.BUILT_IN["parquet"], scan=scan))
+    patched = replace(formats.BUILT_IN["parquet"], scan=scan)
+    monkeypatch.setattr("streamcmp.logs.formats.parquet.FORMAT", patched)
     for uri, forced in (("s3://bucket/run/*.parquet", None), ("hf://datasets/x/y", "parquet")):
         shard = open_one(uri, input_format=forced)
         assert (shard.label, shard.rows, shard.size, asked.pop()) == (uri, None, None, uri)

@@ -7,7 +7,7 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -20,27 +20,17 @@ from streamcmp.logs.formats.text import COMPRESSED_ENDINGS
 ENTRY_POINTS = "streamcmp.formats"
 
 
-class _BuiltIn(MutableMapping[str, Format]):
+class _BuiltIn(Mapping[str, Format]):
     """Our formats by name, in the order in which they are asked; a module is loaded when its turn comes."""
 
     def __init__(self, homes: dict[str, tuple[str, str]]) -> None:
         """`homes`: name -> the module, and the name of the `Format` in it."""
         self._homes = homes
-        self._loaded: dict[str, Format] = {}
 
     def __getitem__(self, name: str) -> Format:
-        if name not in self._loaded:
-            module, attribute = self._homes[name]
-            self._loaded[name] = getattr(import_module(f"{__name__}.{module}"), attribute)
-        return self._loaded[name]
-
-    def __setitem__(self, name: str, value: Format) -> None:
-        self._homes.setdefault(name, ("", ""))
-        self._loaded[name] = value
-
-    def __delitem__(self, name: str) -> None:
-        del self._homes[name]
-        self._loaded.pop(name, None)
+        module, attribute = self._homes[name]
+        found: Format = getattr(import_module(f"{__name__}.{module}"), attribute)
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._homes)
@@ -51,7 +41,7 @@ class _BuiltIn(MutableMapping[str, Format]):
 
 # Parquet first: it needs none of the others. Formats that refine others come after them: an ending says the
 # general one.
-BUILT_IN: MutableMapping[str, Format] = _BuiltIn(
+BUILT_IN: Mapping[str, Format] = _BuiltIn(
     {
         "parquet": ("parquet", "FORMAT"),
         "ipc": ("ipc", "FORMAT"),

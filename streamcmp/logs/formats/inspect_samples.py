@@ -47,8 +47,8 @@ class Samples(ABC):
         """The samples in lists of rows; of at most `several`, as far as that saves work."""
 
     def summaries(self, fields: Fields) -> Rows:
-        """The summaries in lists of rows."""
-        raise NotImplementedError
+        """The summaries in lists of rows; where there are none, the samples."""
+        return self.whole(fields)
 
     def one(self, identity: object, epoch: object, fields: Fields) -> Any:  # noqa: ARG002 - for archives
         """One whole sample; None where it cannot be looked up."""
