@@ -12,7 +12,8 @@ from streamcmp import request
 from streamcmp.engines import local
 from streamcmp.errors import UsageError
 from streamcmp.interrupt import stoppable
-from streamcmp.options import CompareOptions, ConvertOptions, CountOptions, FinalizeOptions
+from streamcmp.notices import overlap_words
+from streamcmp.options import CompareOptions, ConvertOptions, CountOptions, FinalizeOptions, TallyOptions
 from streamcmp.parts import check_complete
 from streamcmp.policies import judge
 from streamcmp.report.model import ReportWarning
@@ -138,35 +139,42 @@ def count(
     *,
     on: Names | None = None,
     by: Terms | None = None,
-    **options: Unpack[CountOptions],
+    **options: Unpack[TallyOptions],
 ) -> Tally:
     """Count two logs without judging: the first half of `compare`, to be saved, merged, finalized elsewhere.
 
     Arguments, options of reading and of the pass, and errors of reading are those of `compare`. Of the
     policies, `missing="wrong"` and `mismatch="ignore"` act here and belong to the tally; the others act in
-    `finalize`.
+    `finalize`. `shard`: "3/16" counts the ids only whose hash (streamcmp.stable_hash) is 3 modulo 16, and
+    rows without an id in shard 0; with on="row", the rows whose number, from 0 on, is. The tallies of all 16
+    add up to that of the whole.
 
     Returns:
         Tally: counts per family and slice, and the ledger. `Tally.save` writes it, `+` and `merge` add.
     """
-    request.check_options("count", options, CountOptions)
-    counted = _count(left, right, on, by, options)
+    request.check_options("count", options, TallyOptions)
+    counted = _count(left, right, on, by, options, sketched=True)
     for warning in _advice(counted):
         if on_note := options.get("on_note"):
             on_note(warning.message)
     return counted.tally
 
 
-def merge(*tallies: Tally | str | PathLike[str] | Iterable[Tally | str | PathLike[str]]) -> Tally:
+def merge(
+    *tallies: Tally | str | PathLike[str] | Iterable[Tally | str | PathLike[str]],
+    on_warning: Callable[[str], None] | None = None,
+) -> Tally:
     """The tally of all examples together.
 
     Args:
         *tallies: tallies or paths of tally files, or iterables of those; any number, in any order. None at
             all gives the zero.
+        on_warning: called with a sentence where a tally seems to hold ids of those before it: each has a
+            sketch of its ids (streamcmp.sketch). The report says so too, of all of them together.
 
     Raises:
-        UsageError: two were counted by different rules (says what differs), cover the same examples, or one
-            is a plain table of counts.
+        UsageError: two were counted by different rules (says what differs), cover the same examples (the same
+            shard, or overlapping ones, of the same files), or one is a plain table of counts.
         DataError: a file is damaged.
     """
     total = Tally.zero()
@@ -174,14 +182,22 @@ def merge(*tallies: Tally | str | PathLike[str] | Iterable[Tally | str | PathLik
         several = [given] if isinstance(given, Tally | str | PathLike) else given
         for one in several:
             if isinstance(one, Tally):
-                total += one
-                continue
-            tally = _with_rule(one)
-            try:
-                total += tally
-            except UsageError as problem:
-                raise UsageError(f"{fspath(one)}: {problem}") from None
+                total, before = total + one, total.overlap + one.overlap
+            else:
+                total, before = _added(total, one)
+            if on_warning is not None and total.overlap > before:
+                where = "a tally" if isinstance(one, Tally) else fspath(one)
+                on_warning(f"{where} and the tallies before it {overlap_words(total.overlap - before)}")
     return total
+
+
+def _added(total: Tally, path: str | PathLike[str]) -> tuple[Tally, int]:
+    """The sum of both, and the overlap that they had each."""
+    tally = _with_rule(path)
+    try:
+        return total + tally, total.overlap + tally.overlap
+    except UsageError as problem:
+        raise UsageError(f"{fspath(path)}: {problem}") from None
 
 
 def _with_rule(path: str | PathLike[str]) -> Tally:
@@ -371,11 +387,21 @@ def explain(
     return local.explain(request.comparison(left, right, on, by, options), request.resources(options))
 
 
-def _count(left: object, right: object, on: Names | None, by: Terms | None, options: AnyOptions) -> Counted:
+def _count(
+    left: object,
+    right: object,
+    on: Names | None,
+    by: Terms | None,
+    options: AnyOptions,
+    *,
+    sketched: bool = False,
+) -> Counted:
     comparison = request.comparison(left, right, on, by, options)
     resources = request.resources(options)
     with stoppable():
-        counted = local.count(comparison, resources, options.get("on_note"), options.get("meter"))
+        counted = local.count(
+            comparison, resources, options.get("on_note"), options.get("meter"), sketched=sketched
+        )
     if on_examples := options.get("on_examples"):
         on_examples(counted.examples)
     return counted

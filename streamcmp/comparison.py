@@ -5,6 +5,8 @@ Sides are called a (the baseline, `--left`) and b (the candidate, `--right`) fro
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
@@ -24,6 +26,40 @@ LabelType = Literal["text", "number"]
 
 ROW = "row"  # `--on row`: pair by position
 ALL_PAIRS = "overall"  # the family that is always there
+_MOST_SHARDS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class IdShard:
+    """Shard `number` of the ids, from 0 on, of `of`: those whose hash is `number` modulo `of`.
+
+    The hash is that of stable_hash.py; rows without an id are in shard 0. Where rows pair by position, it is
+    their number, from 0 on. Shards of different `of` may be disjoint, too: 0/2 and 1/4 are.
+    """
+
+    number: int = 0
+    of: int = 1
+
+    @classmethod
+    def parse(cls, text: str) -> IdShard:
+        """The shard that "3/16" names. Raises UsageError where there is none."""
+        found = re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", text, re.ASCII)
+        number, of = (int(found[1]), int(found[2])) if found else (0, 0)
+        if found and of > _MOST_SHARDS:
+            raise UsageError(f"--shard {text}: at most {_MOST_SHARDS:,} shards")
+        if not number < of:
+            last = f": the shards of {of} are 0/{of} to {of - 1}/{of}" if of else ""
+            raise UsageError(
+                f"there is no --shard {text!r}{last or '; 3/16 is one, and 0/16 the first of 16'}"
+            )
+        return cls(number, of)
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    def overlaps(self, other: IdShard) -> bool:
+        """Whether some hash is in both."""
+        return (self.number - other.number) % math.gcd(self.of, other.of) == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +125,7 @@ class Comparison:
     a header. Where pairs are made by position, so are labels.
     `model_column`: which column names the model, in tables of several.
     `id_normalize`, `id_strip_prefix`, `id_regex`: how ids are edited before they meet; see id_edit.py.
+    `shard`: which ids count at all.
     """
 
     a: LogRequest
@@ -108,6 +145,7 @@ class Comparison:
     id_regex: str | None = None
     label_type: LabelType | None = None
     policies: Policies = field(default_factory=Policies)
+    shard: IdShard = IdShard()
     pairs_only: bool = False  # no outcome is read: every one is missing
 
     def __post_init__(self) -> None:

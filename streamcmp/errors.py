@@ -167,3 +167,14 @@ class ChangedType(DataError):
         super().__init__(
             f"{where}: column {column!r} is {type_name} here, but {expected} elsewhere; {advice}"
         )
+
+
+class UnequalRows(DataError):
+    """Rows pair by position, and one log ends before the other. So many rows of each were seen."""
+
+    def __init__(self, left: int, right: int) -> None:
+        longer, shorter = ("left", "right") if left > right else ("right", "left")
+        super().__init__(
+            f"--on row pairs by position, but the {longer} log has more rows than the {shorter} one "
+            f"(which ends after {min(left, right):,}); name an id column with --on"
+        )

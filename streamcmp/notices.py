@@ -28,12 +28,28 @@ def notices(
 ) -> tuple[ReportWarning, ...]:
     """The warnings of one report, in a fixed order: rows first, then slices, then numbers."""
     return (
+        *_of_parts(tally),
         *_of_ledger(tally),
         *_of_slices(tally),
         *_unknown_intervals(analysis, results),
         *_disagreements(analysis, families, results),
         *_both_ways(analysis, families, results),
     )
+
+
+def _of_parts(tally: Tally) -> Iterator[ReportWarning]:
+    if tally.overlap:
+        yield ReportWarning(
+            "parts_overlap",
+            f"tallies that were merged {overlap_words(tally.overlap)}",
+            {"ids": tally.overlap},
+        )
+
+
+def overlap_words(ids: int) -> str:
+    """What becomes of ids that two tallies have in common."""
+    some = counted(ids, "id")
+    return f"share about {some}, by their sketches: if those are the same examples, they count twice"
 
 
 def _of_ledger(tally: Tally) -> Iterator[ReportWarning]:

@@ -128,7 +128,13 @@ class AnalysisOptions(TypedDict, total=False):
 
 
 class CountOptions(ReadingOptions, PolicyOptions, MachineOptions, total=False):
+    """Keywords of `check`, and most of those of `count`."""
+
+
+class TallyOptions(CountOptions, total=False):
     """Keywords of `count`."""
+
+    shard: str | None
 
 
 class ConvertOptions(LogOptions, total=False):

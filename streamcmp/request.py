@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from streamcmp.analysis import Analysis
-from streamcmp.comparison import Comparison, LogRequest, Policies
+from streamcmp.comparison import Comparison, IdShard, LogRequest, Policies
 from streamcmp.errors import UsageError
 from streamcmp.options import AnalysisOptions, PolicyOptions, SideOptions
 from streamcmp.report.names import distinguish
@@ -53,6 +53,7 @@ def comparison(left: Any, right: Any, on: Any, by: Any, options: AnyOptions) -> 
         id_regex=options.get("id_regex"),
         label_type=options.get("label_type"),
         policies=policies(options),
+        shard=IdShard.parse(options["shard"]) if options.get("shard") is not None else IdShard(),
     )
 
 

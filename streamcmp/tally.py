@@ -11,22 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from streamcmp.comparison import ALL_PAIRS
+from streamcmp.comparison import ALL_PAIRS, IdShard
 from streamcmp.errors import UsageError
 from streamcmp.ledger import Ledger
+from streamcmp.parts import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from os import PathLike
 
     from streamcmp.comparison import Rule
+    from streamcmp.sketch import IdSketch
 
 CELLS = ("both_correct", "n_ab", "n_ba", "both_wrong")
 NOTED = ("guard_mismatch", "unscored", "slice_differs")
 COUNTERS = (*CELLS, *NOTED)
 SLICE_PREFIX = "slice."
 OVERALL = ALL_PAIRS
-WHOLE = "1/1"
+WHOLE = IdShard()
 
 
 def family_name(columns: Sequence[str]) -> str:
@@ -65,13 +67,10 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one count covered.
-
-    The inputs of both sides, and which shard of their ids ("3/16"; "1/1" is all).
-    """
+    """What one count covered: the inputs of both sides, and which shard of their ids."""
 
     inputs: Mapping[str, Any]
-    shard: str = WHOLE
+    shard: IdShard = WHOLE
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +81,9 @@ class Tally:
     family's `slice.<column>` columns, then COUNTERS as Int64. The first is `overall`: one row, no slice
     columns. A table of plain counts may hold nulls in both_correct and both_wrong and then carries a column
     `n`. `rule` is None for such tables, `ledger` too where nothing is known of it. Two tallies are equal
-    when their rules, ledgers and rows are; where the rows came from (`parts`), and what a report that was
-    read back called the models (`names`), does not matter.
+    when their rules, ledgers and rows are; where the rows came from (`parts`), what a report that was read
+    back called the models (`names`), which ids there were (`sketch`) and about how many of them were counted
+    by two of the tallies that this one is the sum of (`overlap`) does not matter.
     """
 
     families: Mapping[str, pl.DataFrame]
@@ -91,6 +91,8 @@ class Tally:
     rule: Rule | None = None
     parts: tuple[Part, ...] = field(default=())
     names: tuple[str, str] | None = None
+    sketch: IdSketch | None = None
+    overlap: int = 0
 
     @classmethod
     def zero(cls) -> Tally:
@@ -108,14 +110,19 @@ class Tally:
                 "a plain table of counts has no rule to compare, so it cannot be merged; finalize it alone"
             )
         _check_same_rule(self.rule, other.rule)
-        _check_disjoint(self.parts, other.parts)
+        parts = joined(self.parts, other.parts)
+        sketch, overlap = None, self.overlap + other.overlap
+        if self.sketch is not None and other.sketch is not None:
+            sketch, overlap = self.sketch + other.sketch, overlap + round(self.sketch.shared(other.sketch))
         return Tally(
             families={
                 name: _add_tables(name, table, other.families[name]) for name, table in self.families.items()
             },
             ledger=self.ledger + other.ledger,
             rule=self.rule,
-            parts=tuple(sorted((*self.parts, *other.parts), key=repr)),
+            parts=parts,
+            sketch=sketch,
+            overlap=overlap,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -192,22 +199,3 @@ def _in_words(value: Any) -> str:
     if isinstance(value, list | tuple):
         return " and ".join(part if isinstance(part, str) else ",".join(part) for part in value) or "nothing"
     return "nothing" if value is None else str(value)
-
-
-def _check_disjoint(left: Sequence[Part], right: Sequence[Part]) -> None:
-    for one in left:
-        for two in right:
-            if _are_files(one) and one.inputs == two.inputs and _overlap(one.shard, two.shard):
-                raise UsageError(
-                    f"two of these tallies cover the same examples (shard {one.shard} and {two.shard} of the "
-                    "same inputs); merging them would count those twice"
-                )
-
-
-def _are_files(part: Part) -> bool:
-    """Whether inputs that look alike are the same. Frames have no size on disk, and all look alike."""
-    return all(side.get("bytes") is not None for side in part.inputs.values())
-
-
-def _overlap(one: str, two: str) -> bool:
-    return one == two or one.split("/")[1] != two.split("/")[1]

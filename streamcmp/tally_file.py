@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from streamcmp.comparison import SIDES, Rule
+from streamcmp.comparison import SIDES, IdShard, Rule
 from streamcmp.errors import DataError, UsageError
 from streamcmp.ledger import LEDGER_FIELDS, Ledger
 from streamcmp.output import write_atomic
@@ -30,10 +31,12 @@ from streamcmp.tally import (
 from streamcmp.whole_numbers import whole_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from os import PathLike
 
-TALLY_VERSION = 1
+    from streamcmp.sketch import IdSketch
+
+TALLY_VERSION = 2  # 1 had no sketch, and counted shards from 1 on
 _HEADER = b"streamcmp.tally"
 _TEXTS = ("record", "side", "family")
 _NUMBERS = tuple(dict.fromkeys((*COUNTERS, *LEDGER_FIELDS)))  # two counters are in both
@@ -68,7 +71,9 @@ def save(tally: Tally, path: str | PathLike[str]) -> None:
     header = {
         "version": TALLY_VERSION,
         "rule": tally.rule.to_dict(),
-        "parts": [{"inputs": part.inputs, "shard": part.shard} for part in tally.parts],
+        **_parts_to_header(tally.parts),
+        "sketch": None if tally.sketch is None else tally.sketch.to_dict(),
+        "overlap": tally.overlap,
         "wide": wide,
     }
     plain = frame.with_columns(pl.col(name).cast(pl.String) for name in wide)
@@ -100,32 +105,67 @@ def load(path: str | PathLike[str]) -> Tally:
     if header is None:
         return from_rows(frame, str(path))
     try:
-        rule, parts, wide = _read_header(header, path)
+        fields = json.loads(header)
+        rule, parts, wide = _read_header(fields, path)
+        sketch, overlap = _read_sketch(fields)
         frame = frame.with_columns(pl.col(name).cast(dtype) for name, dtype in wide.items())
     except (LookupError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError) as problem:
         raise DataError(f"{path}: the header of this tally is damaged ({problem!r}); count again") from None
-    return from_rows(frame, str(path), rule, parts)
+    return replace(from_rows(frame, str(path), rule, parts), sketch=sketch, overlap=overlap)
+
+
+def _parts_to_header(parts: Sequence[Part]) -> dict[str, Any]:
+    """Inputs once each, as the shards of a merged tally have them in common."""
+    inputs = {json.dumps(part.inputs, sort_keys=True, default=str): part.inputs for part in parts}
+    places = {text: place for place, text in enumerate(inputs)}
+    return {
+        "inputs": list(inputs.values()),
+        "parts": [
+            [places[json.dumps(part.inputs, sort_keys=True, default=str)], str(part.shard)] for part in parts
+        ],
+    }
 
 
 def _read_header(
-    header: bytes, path: str | PathLike[str]
+    fields: dict[str, Any], path: str | PathLike[str]
 ) -> tuple[Rule, tuple[Part, ...], dict[str, pl.DataType]]:
     """Rule, parts, and the types of slices that are written as text."""
-    fields = json.loads(header)
     if fields["version"] > TALLY_VERSION:
         raise UsageError(
             f"{path} was written by a newer streamcmp (tally version {fields['version']}); upgrade to read it"
         )
     rule = Rule.from_dict(fields["rule"])
-    parts = tuple(Part(dict(part["inputs"]), _shard(part["shard"])) for part in fields["parts"])
+    if fields["version"] == 1:
+        parts = tuple(Part(dict(part["inputs"]), _from_1(part["shard"])) for part in fields["parts"])
+    else:
+        inputs = [dict(each) for each in fields["inputs"]]
+        parts = tuple(Part(inputs[place], _shard(*_pair(shard))) for place, shard in fields["parts"])
     return rule, parts, {name: _WIDE[dtype] for name, dtype in fields["wide"].items()}
 
 
-def _shard(text: str) -> str:
-    number, total = map(int, text.split("/"))
-    if not 1 <= number <= total:
-        raise ValueError(f"there is no shard {text}")
-    return text
+def _read_sketch(fields: dict[str, Any]) -> tuple[IdSketch | None, int]:
+    overlap = int(fields.get("overlap", 0))
+    if fields.get("sketch") is None:
+        return None, overlap
+    from streamcmp.sketch import IdSketch
+
+    return IdSketch.from_dict(fields["sketch"]), overlap
+
+
+def _pair(text: str) -> tuple[int, int]:
+    number, of = map(int, text.split("/"))
+    return number, of
+
+
+def _from_1(text: str) -> IdShard:
+    number, of = _pair(text)
+    return _shard(number - 1, of)
+
+
+def _shard(number: int, of: int) -> IdShard:
+    if not 0 <= number < of:
+        raise ValueError(f"there is no shard {number}/{of}")
+    return IdShard(number, of)
 
 
 def from_rows(

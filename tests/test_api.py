@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 import streamcmp
+from streamcmp.comparison import IdShard
 from streamcmp.errors import DataError, UsageError
 from streamcmp.options import CompareOptions, CountOptions, FinalizeOptions
 from streamcmp.parts import check_complete
@@ -178,14 +179,17 @@ def test_the_function_stays_the_function_after_the_module_of_its_name_is_loaded(
 @pytest.mark.parametrize(
     ("shards", "missing"),
     [
-        (["1/1"], None),
-        (["2/3", "1/3", "3/3"], None),
-        (["1/3", "3/3"], "2/3"),
-        (["1/9"], r"2/9, .* 6/9 and 3 more"),
+        (["0/1"], None),
+        (["1/3", "0/3", "2/3"], None),
+        (["0/3", "2/3"], "shard 1/3 is missing"),
+        (["0/9"], r"shards 1/9, .* 5/9 and 3 more are missing"),
+        (["0/2", "1/4", "3/4"], None),
+        (["0/2", "1/4"], "shard 3/4 is missing"),
+        (["0/999983", "0/999979"], "shards with 100.0% of the hashes are missing"),
     ],
 )
 def test_an_incomplete_set_of_shards_is_named(shards: list[str], missing: str | None) -> None:
-    parts = [Part({"a": {"paths": ("x",)}}, shard) for shard in shards]
+    parts = [Part({"a": {"paths": ("x",)}}, IdShard.parse(shard)) for shard in shards]
     if missing is None:
         check_complete([*parts, Part({"a": {"paths": ("another",)}})])
     else:

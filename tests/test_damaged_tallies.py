@@ -15,6 +15,7 @@ import pytest
 import streamcmp
 from streamcmp.errors import DataError, InternalError, StreamcmpError, UsageError
 from streamcmp.tally import Tally
+from streamcmp.tally_file import TALLY_VERSION
 
 HEADER = b"streamcmp.tally"
 LOG = pl.DataFrame({"id": [1, 2, 3], "domain": ["law", "law", "art"], "correct": [1, 0, 1]})
@@ -43,10 +44,17 @@ HEADERS: dict[str, Callable[[dict[str, Any]], object]] = {
     "rule has one too many": lambda fields: fields["rule"].update(more=1),
     "rule is a number": lambda fields: fields.update(rule=3),
     "parts are a number": lambda fields: fields.update(parts=3),
-    "inputs are a number": lambda fields: fields["parts"][0].update(inputs=3),
-    "shard is no shard": lambda fields: fields["parts"][0].update(shard="x"),
-    "shard beyond the last": lambda fields: fields["parts"][0].update(shard="5/3"),
-    "shard of none": lambda fields: fields["parts"][0].update(shard="0/0"),
+    "inputs are a number": lambda fields: fields.update(inputs=3),
+    "inputs that are not there": lambda fields: fields.update(parts=[[1, "0/1"]]),
+    "shard is no shard": lambda fields: fields.update(parts=[[0, "x"]]),
+    "shard beyond the last": lambda fields: fields.update(parts=[[0, "3/3"]]),
+    "shard of none": lambda fields: fields.update(parts=[[0, "0/0"]]),
+    "sketch is a number": lambda fields: fields.update(sketch=3),
+    "sketch of nothing": lambda fields: fields["sketch"].update(of="nothing"),
+    "sketch is no base64": lambda fields: fields["sketch"].update(hashes="?"),
+    "sketch is cut": lambda fields: fields["sketch"].update(hashes=fields["sketch"]["hashes"][:8]),
+    "sketch out of order": lambda fields: fields["sketch"].update(hashes=16 * "A" + 8 * "="),
+    "overlap is text": lambda fields: fields.update(overlap="some"),
     "unknown wide type": lambda fields: fields.update(wide={"slice.domain": "Int256"}),
     "wide type of no column": lambda fields: fields.update(wide={"slice.x": "Int128"}),
 }
@@ -68,7 +76,7 @@ def test_a_header_that_is_no_json(tally: Path) -> None:
 
 
 def test_a_newer_tally_asks_for_an_upgrade(tally: Path) -> None:
-    _header(tally, lambda fields: fields.update(version=2))
+    _header(tally, lambda fields: fields.update(version=TALLY_VERSION + 1))
     with pytest.raises(UsageError, match="newer streamcmp"):
         Tally.load(tally)
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamcmp.comparison import Rule
+from streamcmp.comparison import IdShard, Rule
 from streamcmp.errors import DataError, InternalError, UsageError
 from streamcmp.ledger import LEDGER_FIELDS, Ledger, SideLedger
 from streamcmp.tally import COUNTERS, Part, Tally, sorted_table
@@ -64,7 +64,7 @@ def tallies(draw: st.DrawFn) -> Tally:
         },
         ledger=draw(ledgers),
         rule=RULE,
-        parts=(Part({"a": {"paths": [draw(st.text())]}}, "1/1"),) if draw(st.booleans()) else (),
+        parts=(Part({"a": {"paths": [draw(st.text())]}}, IdShard()),) if draw(st.booleans()) else (),
     )
 
 
@@ -163,7 +163,7 @@ def test_the_same_examples_are_not_counted_twice() -> None:
     overall = {"overall": pl.DataFrame({name: [0] for name in COUNTERS})}
     inputs = {"a": {"paths": ["x"], "bytes": 9}, "b": {"paths": ["y"], "bytes": 9}}
     whole = Tally(overall, Ledger(), RULE, (Part(inputs),))
-    shard = Tally(overall, Ledger(), RULE, (Part(inputs, "2/3"),))
+    shard = Tally(overall, Ledger(), RULE, (Part(inputs, IdShard(2, 3)),))
     for other in (whole, shard):
         with pytest.raises(UsageError, match="cover the same examples"):
             whole + other
@@ -177,7 +177,7 @@ def test_the_same_examples_are_not_counted_twice() -> None:
         )
         == 2
     )
-    assert len((shard + Tally(overall, Ledger(), RULE, (Part(inputs, "1/3"),))).parts) == 2
+    assert len((shard + Tally(overall, Ledger(), RULE, (Part(inputs, IdShard(1, 3)),))).parts) == 2
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"n_ab,n_ba\n1,2\n"])

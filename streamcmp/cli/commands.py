@@ -6,6 +6,7 @@ The API is imported inside, so that --help does not load polars.
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +21,7 @@ from streamcmp.cli.options import (
     Names,
     RowPolicies,
     Save,
+    ShardOfIds,
     Show,
     Slices,
     Statistics,
@@ -27,7 +29,7 @@ from streamcmp.cli.options import (
 )
 from streamcmp.cli.output import check_baseline, check_target, chosen_format, show_judged, show_plan
 from streamcmp.cli.reading import reading
-from streamcmp.cli.stderr import Notes
+from streamcmp.cli.stderr import Notes, say
 
 
 @grouped
@@ -70,15 +72,28 @@ def run(
 
 
 @grouped
-def count(logs: Logs, rows: RowPolicies, machine: Machine, save: Save, talk: Talk) -> None:
-    """Count two logs into a tally file, to merge and finalize later."""
+def count(
+    *,
+    logs: Logs,
+    rows: RowPolicies,
+    machine: Machine,
+    save: Save,
+    talk: Talk,
+    shard: ShardOfIds = None,
+) -> None:
+    """Count two logs, or one shard of their ids, into a tally file, to merge and finalize later."""
     from streamcmp.api import count as count_logs
 
     notes = Notes(quiet=talk.quiet, verbose=talk.verbose)
     check_target(save.output, _inputs(logs, talk))
     with notes.pass_() as meter:
         tally = count_logs(
-            **reading(logs), **asdict(rows), **asdict(machine), meter=meter, on_note=notes.note
+            **reading(logs),
+            **asdict(rows),
+            **asdict(machine),
+            shard=shard,
+            meter=meter,
+            on_note=notes.note,
         )
     tally.save(save.output)
     notes.note(f"wrote {save.output}")
@@ -90,7 +105,7 @@ def merge(tallies: Annotated[list[str], typer.Argument(help="tally files")], sav
     from streamcmp.api import merge as merge_tallies
 
     check_target(save.output, [*tallies, *_given(talk.config)])
-    merge_tallies(tallies).save(save.output)
+    merge_tallies(tallies, on_warning=partial(say, "warning")).save(save.output)
     Notes(quiet=talk.quiet, verbose=talk.verbose).note(f"wrote {save.output}")
 
 

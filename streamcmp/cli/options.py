@@ -274,6 +274,14 @@ class Gates:
     ] = None
 
 
+ShardOfIds = Annotated[
+    Text,
+    option(
+        "--shard", "only the ids whose hash is 3 modulo 16, for 3/16; the first of 16 is 0/16", "The tally"
+    ),
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Save:
     """Where a tally goes."""

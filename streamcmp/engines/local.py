@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from streamcmp.pairing.batch import Outcome
 from streamcmp.pairing.examples import Examples, first_ids
 from streamcmp.pairing.lockstep import OutOfStep
 from streamcmp.pairing.plan import plan
-from streamcmp.tally import Part, Tally
+from streamcmp.tally import WHOLE, Part, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from streamcmp.logs.model import LogPair
     from streamcmp.pairing.batch import PairBatch
     from streamcmp.resources import Resources, Step
+    from streamcmp.sketch import SketchOf
 
 _MODULES = {  # in streamcmp/pairing, each with `pairs`; loaded when it is tried
     "lockstep": "lockstep",
@@ -57,28 +58,54 @@ def count(
     resources: Resources,
     on_note: Callable[[str], None] | None = None,
     meter: Meter | None = None,
+    *,
+    sketched: bool = False,
 ) -> Counted:
-    """Count one comparison.
+    """Count one comparison, or one shard of it.
 
+    `sketched`: the tally holds a sketch of the left log's ids, which takes some time to make.
     `on_note` receives one sentence for each thing that was detected rather than said; `meter` tells anyone
     who looks at it how far the run is. Raises UsageError and DataError; Interrupted when a signal arrived
     inside `interrupt.stoppable`.
     """
-    pair = _opened(comparison, resources)
+    sketch = _new_sketch() if sketched else None
+    pair = _opened(comparison, resources, sketch)
     for note in pair.notes:
         (on_note or _ignore)(note)
     meter = meter or Meter()
     try:
-        return _counted(pair, resources, meter)
+        counted = _counted(pair, resources, meter)
     except ChangedType:
         # The first rows of an NDJSON file did not tell a column's type: all of them do.
-        return _counted(_opened(comparison, resources, complete=True), resources, meter)
+        sketch = _new_sketch() if sketched else None
+        pair = _opened(comparison, resources, sketch, complete=True)
+        counted = _counted(pair, resources, meter)
+    if sketch is None:
+        return counted
+    return replace(counted, tally=replace(counted.tally, sketch=sketch.sketch()))
 
 
-def _opened(comparison: Comparison, resources: Resources, *, complete: bool = False) -> LogPair:
-    return open_pair(
+def _new_sketch() -> SketchOf:
+    from streamcmp.sketch import SketchOf  # only those who write tallies pay
+
+    return SketchOf()
+
+
+def _opened(
+    comparison: Comparison,
+    resources: Resources,
+    sketch: SketchOf | None = None,
+    *,
+    complete: bool = False,
+) -> LogPair:
+    pair = open_pair(
         comparison, memory_budget=resources.memory, spill_dir=resources.spill_dir, complete=complete
     )
+    if comparison.shard == WHOLE and sketch is None:
+        return pair
+    from streamcmp.logs.hashed import HashedPair
+
+    return HashedPair.of(pair, comparison.shard, sketch)
 
 
 def _counted(pair: LogPair, resources: Resources, meter: Meter) -> Counted:
@@ -110,10 +137,14 @@ def explain(comparison: Comparison, resources: Resources) -> list[Step]:
 
 
 def _conclude(
-    pair: LogPair, accumulator: Accumulator, outcome: Outcome, examples: Examples, advised: Advised
+    pair: LogPair,
+    accumulator: Accumulator,
+    outcome: Outcome,
+    examples: Examples,
+    advised: Advised,
 ) -> Counted:
     for side, unpaired in zip(SIDES, (outcome.a, outcome.b), strict=True):
-        if not unpaired.rows:
+        if not unpaired.rows and pair.shard == WHOLE:
             paths = ", ".join(pair.inputs[side].paths)
             raise DataError(f"the {'left' if side == 'a' else 'right'} log ({paths}) has no rows")
     ledger = accumulator.ledger(outcome.a.ledger(), outcome.b.ledger())
@@ -121,10 +152,11 @@ def _conclude(
     inputs: dict[str, Any] = {}
     for side in SIDES:
         read = pair.inputs[side]
-        inputs[side] = {"paths": list(read.paths), "bytes": read.bytes, "rows": ledger.side(side).rows}
-    tally = Tally(accumulator.tables(), ledger, pair.rule, (Part(inputs),))
+        rows = ledger.side(side).rows if pair.shard == WHOLE else read.rows
+        inputs[side] = {"paths": list(read.paths), "bytes": read.bytes, "rows": rows}
+    tally = Tally(accumulator.tables(), ledger, pair.rule, (Part(inputs, pair.shard),))
     named = examples.resolve(pair)
-    if not ledger.a.matched and not pair.positional:
+    if not ledger.a.matched and not pair.positional and pair.shard == WHOLE:
         for side, log in (("a", pair.a), ("b", pair.b)):
             named.setdefault(f"unmatched_{side}", [pair.show_id(value) for value in first_ids(log).to_list()])
     return Counted(tally, named, advised, _telling(pair))

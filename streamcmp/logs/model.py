@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from streamcmp.comparison import IdShard
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -163,6 +165,11 @@ class LogPair(ABC):
     notes: tuple[str, ...]  # what was detected, one sentence each, for stderr
     sides: Mapping[SideName, Description]
     advisory: tuple[str, ...]  # of `guards`, those at the end that only warn
+
+    @property
+    def shard(self) -> IdShard:
+        """Which ids the logs hold: all, unless said otherwise."""
+        return IdShard()
 
     @abstractmethod
     def together(self, chunk_rows: int) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:

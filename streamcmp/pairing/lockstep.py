@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from streamcmp import interrupt
-from streamcmp.errors import DataError
+from streamcmp.errors import UnequalRows
 from streamcmp.logs.model import FILTERED, ID
 from streamcmp.pairing.batch import Side, make_pairs
 from streamcmp.pairing.keys import keys_of
@@ -71,12 +71,7 @@ def _in_step(
 def _refuse_unequal(pair: LogPair, outcome: Outcome, left: int, right: int) -> None:
     if not pair.positional:
         raise OutOfStep
-    total = {"left": outcome.a.rows + left, "right": outcome.b.rows + right}
-    longer, shorter = sorted(total, key=lambda side: total[side], reverse=True)
-    raise DataError(
-        f"--on row pairs by position, but the {longer} log has more rows than the {shorter} one "
-        f"(which ends after {total[shorter]:,}); name an id column with --on"
-    )
+    raise UnequalRows(outcome.a.rows + left, outcome.b.rows + right)
 
 
 def _verified(
