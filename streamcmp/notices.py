@@ -17,9 +17,11 @@ from streamcmp.comparison import OPTION_OF_SIDE, SIDES
 from streamcmp.report.model import Family, ReportWarning, slice_dicts
 from streamcmp.report.numbers import counted, p_equation
 from streamcmp.report.values import shown
+from streamcmp.report.words import slice_name
 from streamcmp.tally import OVERALL, Tally
 
 _SHOWN_SLICES = 3
+_WIDTH = 40  # cells of a name or value
 _SHOW_IDS = "`streamcmp run` names some ids, on stderr"
 
 
@@ -103,7 +105,11 @@ def _of_guards(tally: Tally) -> Iterator[ReportWarning]:
         return
     ignored = tally.rule is not None and tally.rule.mismatch == "ignore"
     guards = list(tally.rule.guards) if tally.rule is not None else []
-    named = f"the logs disagree on {' or '.join(map(shown, guards))}" if guards else "a guard differs"
+    named = (
+        f"the logs disagree on {' or '.join(shown(guard, _WIDTH) for guard in guards)}"
+        if guards
+        else "a guard differs"
+    )
     fate = "counted all the same" if ignored else "dropped"
     yield ReportWarning(
         "guard_mismatch",
@@ -118,8 +124,8 @@ def _of_slices(tally: Tally) -> Iterator[ReportWarning]:
         if pairs:
             yield ReportWarning(
                 "slice_differs",
-                f"the logs disagree on {shown(family)} in {counted(pairs, 'pair')}; the left log's value"
-                " counts",
+                f"the logs disagree on {shown(family, _WIDTH)} in {counted(pairs, 'pair')}; "
+                "the left log's value counts",
                 {"family": family, "pairs": pairs},
             )
 
@@ -158,12 +164,7 @@ def _disagreements(
     if rows.is_empty():
         return
     where = _where(families, rows.head(_SHOWN_SLICES))
-    names = ", ".join(
-        one["family"]
-        if not one["slice"]
-        else ", ".join(f"{key}={shown(value, 40)}" for key, value in one["slice"].items())
-        for one in where
-    )
+    names = ", ".join(slice_name(one["slice"], _WIDTH) for one in where)
     rest = f" and {rows.height - len(where):,} more" if rows.height > len(where) else ""
     yield ReportWarning(
         "interval_and_test_disagree",
@@ -197,7 +198,7 @@ def _both_ways(
         if told:
             yield ReportWarning(
                 "slices_point_both_ways",
-                f"slices of {shown(family.family)} point both ways ({'; '.join(told)}): "
+                f"slices of {shown(family.family, _WIDTH)} point both ways ({'; '.join(told)}): "
                 "the overall gain hides that",
                 {
                     "family": family.family,

@@ -17,7 +17,8 @@ from streamcmp import stats
 from streamcmp.analysis import Alternative, Analysis, OddsInterval
 from streamcmp.report import RENDERERS
 from streamcmp.report.model import EXTRA_FIELDS, RESULT_FIELDS
-from streamcmp.report.words import headline, heterogeneity_line, unpaired_line
+from streamcmp.report.sentence import headline
+from streamcmp.report.words import heterogeneity_line, unpaired_line
 from streamcmp.results import finalize
 from streamcmp.tally import Tally
 from tests.report.tallies import of_counts, plain, sst2, table, tally, troubled
@@ -61,22 +62,22 @@ BIG_TIE, WORSE_A_LITTLE, NEITHER = (9000, 100, 101, 800), (90_000, 1_300, 1_000,
 @pytest.mark.parametrize(
     ("counts", "alternative", "verdict", "words"),
     [
-        (BIG_TIE, "two-sided", "equivalent", "lstm and cnn are equivalent within 1 point"),
+        (BIG_TIE, "two-sided", "equivalent", "cnn and lstm are equivalent within 1 point"),
         (WORSE_A_LITTLE, "two-sided", "worse", "lstm is worse than cnn, but by less than 1 point"),
-        (WORSE_A_LITTLE, "better", "equivalent", "lstm and cnn are equivalent within 1 point"),
-        (NEITHER, "two-sided", "inconclusive", "no clear difference between lstm and cnn"),
+        (WORSE_A_LITTLE, "better", "equivalent", "cnn and lstm are equivalent within 1 point"),
+        (NEITHER, "two-sided", "inconclusive", "no clear difference between cnn and lstm"),
         (NEITHER, "better", "inconclusive", "lstm is not shown to be better than cnn"),
         (
             (9000, 100, 130, 770),
             "worse",
             "equivalent",
-            "lstm and cnn are equivalent within 1 point",
+            "cnn and lstm are equivalent within 1 point",
         ),
         (
             (900, 20, 28, 52),
             "two-sided",
             "inconclusive",
-            "no clear difference between lstm and cnn, but lstm is not worse by 1 point or more",
+            "no clear difference between cnn and lstm, but lstm is not worse by 1 point or more",
         ),
         ((900, 5, 60, 35), "two-sided", "better", "lstm is better than cnn"),
     ],

@@ -67,7 +67,6 @@ def test(counts: Counts, names: Names, statistics: Statistics, show: ShowTest, t
 
 def _for_people(result: McnemarResult, names: tuple[str, str]) -> str:
     from streamcmp.report.numbers import p_equation
-    from streamcmp.report.words import sentence
 
     report = result.to_report(names)
     figures = {
@@ -76,7 +75,7 @@ def _for_people(result: McnemarResult, names: tuple[str, str]) -> str:
         "chi2": (result.p_chi2, result.log10_p_chi2),
         "chi2-corrected": (result.p_chi2_corrected, result.log10_p_chi2_corrected),
     }
-    lines = [sentence(report), f"(test: {result.test}, {result.alternative}; {_interval(result)})"]
+    lines = [report.sentence, f"(test: {result.test}, {result.alternative}; {_interval(result)})"]
     lines += [
         "",
         "two-sided p by each test:",

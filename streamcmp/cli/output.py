@@ -103,6 +103,7 @@ def show_report(report: Report, form: str, show: Show, notes: Notes) -> None:
     if form == "csv":
         from streamcmp.report.words import ledger_line
 
+        say("result", report.sentence)
         say(*ledger_line(report).split(": ", 1))
     if form not in ("table", "markdown") or show.output is not None:
         for warning in report.warnings:

@@ -6,24 +6,29 @@ A slice fails where a gate that fired is about it; a slice that was not tested i
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 from xml.sax.saxutils import escape, quoteattr
+
+import polars as pl
 
 from streamcmp.report.model import PIECE_ROWS, Family, Report, slice_dicts
 from streamcmp.report.outcomes import GateOutcome
+from streamcmp.report.sentence import result_lines
 from streamcmp.report.values import inert, shorten, shown
-from streamcmp.report.words import display_names, ledger_line, result_line, sentence
+from streamcmp.report.words import ledger_line
 
 _NAME_WIDTH: Final = 200
+_MARKUP: Final = re.compile(r"[<>&\"\n\r\t]")
 
 
 def render(report: Report) -> str:
     """The report as JUnit XML, ending in a newline. Every text is inert: one line, no control characters.
 
-    Suites are `gates` and the families; a case is named `domain=law`, shortened to 200 cells where it is
-    longer, with a digest that keeps two long names apart.
+    Suites are `gates` and the families; a case is named `domain=law`, shortened where it has more than
+    200 characters, with a digest that keeps two long names apart.
     """
     return "".join(pieces(report))
 
@@ -32,12 +37,11 @@ def pieces(report: Report) -> Iterator[str]:
     """The text of `render`, piece by piece."""
     failed = _failed(report)
     fired = sum(gate.fired for gate in report.gates)
-    a, b = display_names(report)
     skipped = report.results.height - sum(family.tested for family in report.families)
     skipped -= sum(not tested for tested in report.results["tested"].gather(sorted(failed)))
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield _opened(
-        "testsuites", f"streamcmp: {b} against {a}", report.results.height + len(report.gates),
+        "testsuites", f"streamcmp: {report.sentence}", report.results.height + len(report.gates),
         len(failed) + fired, skipped,
     )  # fmt: skip
     if report.gates:
@@ -67,35 +71,40 @@ def _suite(
     tested = rows["tested"].to_list()
     failures = [row for row in failed if start <= row < start + family.slices]
     skipped = tested.count(False) - sum(not tested[row - start] for row in failures)
-    yield _opened("testsuite", family.family, family.slices, len(failures), skipped)
+    yield _opened("testsuite", _unique(inert(family.family)), family.slices, len(failures), skipped)
+    opened = f"<testcase classname={_quoted('streamcmp.' + family.family)} name="
     at = start
     for part in rows.iter_slices(PIECE_ROWS):
-        cases = zip(slice_dicts(family, part), part.select(report.fields).iter_rows(named=True), strict=True)
+        cases = zip(_names(family, part), result_lines(report, part), part["tested"], strict=True)
         lines = []
-        for cut, row in cases:
-            lines.append(_case(report, family, cut, row, failed.get(at, [])))
+        for name, said, was_tested in cases:
+            text = escape(said)
+            body = _body(failed.get(at, ()), text, tested=was_tested)
+            lines.append(f"{opened}{name}>{body}<system-out>{text}</system-out></testcase>\n")
             at += 1
         yield "".join(lines)
     if not family.columns:
-        said = f"{sentence(report)}\n{ledger_line(report)}"
-        yield f"<system-out>{_text(said)}</system-out>\n"
+        yield f"<system-out>{_text(report.sentence)}\n{_text(ledger_line(report))}</system-out>\n"
     yield "</testsuite>\n"
 
 
-def _case(
-    report: Report, family: Family, cut: Mapping[str, Any], row: Mapping[str, Any], gates: list[GateOutcome]
-) -> str:
-    name = ", ".join(f"{inert(column)}={shown(value)}" for column, value in cut.items()) or family.family
-    said = result_line(report, row)
-    body = "".join(
-        f'<failure type="gate" message={_quoted(f"gate: {gate.expression}")}>{_text(said)}</failure>'
+def _names(family: Family, rows: pl.DataFrame) -> Iterator[str]:
+    """`domain=law`, in quotes."""
+    if not family.columns:
+        yield from (_quoted(family.family) for _ in range(rows.height))
+        return
+    columns = [inert(column) for column in family.columns]
+    for cut in slice_dicts(family, rows):
+        values = zip(columns, cut.values(), strict=True)
+        yield _attribute(_unique(", ".join(f"{column}={shown(value)}" for column, value in values)))
+
+
+def _body(gates: Sequence[GateOutcome], said: str, *, tested: bool) -> str:
+    if not gates:
+        return "" if tested else '<skipped message="not tested"/>'
+    return "".join(
+        f'<failure type="gate" message={_quoted(f"gate: {gate.expression}")}>{said}</failure>'
         for gate in gates
-    )
-    if not gates and not row["tested"]:
-        body = '<skipped message="not tested"/>'
-    return (
-        f"<testcase classname={_quoted('streamcmp.' + family.family)} name={_quoted(_unique(name))}>"
-        f"{body}<system-out>{_text(said)}</system-out></testcase>\n"
     )
 
 
@@ -109,19 +118,24 @@ def _gate(gate: GateOutcome) -> str:
 
 def _opened(tag: str, name: str, tests: int, failures: int, skipped: int) -> str:
     counts = f'tests="{tests}" failures="{failures}" errors="0" skipped="{skipped}"'
-    return f"<{tag} name={_quoted(_unique(inert(name)))} {counts}>\n"
+    return f"<{tag} name={_quoted(name)} {counts}>\n"
 
 
 def _unique(name: str) -> str:
-    short = shorten(name, _NAME_WIDTH)
-    if short == name:
+    if len(name) <= _NAME_WIDTH:
         return name
+    short = shorten(name, _NAME_WIDTH)
     return f"{short} #{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def _quoted(text: str) -> str:
-    return quoteattr(inert(text))
+    """An attribute's value. What XML must not contain at all is written out by `inert`."""
+    return _attribute(inert(text))
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(text) if _MARKUP.search(text) else f'"{text}"'
 
 
 def _text(text: str) -> str:
-    return escape("\n".join(map(inert, text.split("\n"))))
+    return escape(inert(text))

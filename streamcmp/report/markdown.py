@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from streamcmp.report.extras import extras
 from streamcmp.report.model import Family, Report
 from streamcmp.report.numbers import NOTHING
 from streamcmp.report.outcomes import Changes
 from streamcmp.report.rows import Row, table
+from streamcmp.report.sentence import display_names, evidence, headline
 from streamcmp.report.values import NULL, inert
 from streamcmp.report.words import (
     changes_title,
     differences_line,
-    display_names,
-    evidence,
     family_title,
     gate_lines,
     gates_title,
-    headline,
     heterogeneity_line,
     ledger_line,
     method_line,
@@ -35,35 +33,39 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#!|~&$]|:(?=\S))")
 
 
 def render(report: Report, top: int = 20) -> str:
-    """The report as Markdown, ending in a newline: the first `top` rows per family, the rest counted."""
-    a, b = (code(name) for name in display_names(report))
-    blocks = [f"**{headline(report, (a, b))}**: {evidence(report)}"]
+    """The report as Markdown, ending in a newline: the first `top` rows per family, the rest counted.
+
+    What a reviewer must see comes first (sentence, gates, changes, warnings), how it was computed last.
+    """
+    blocks = [f"**{headline(report, code)}**: {evidence(report, code)}"]
     if report.gates:
         blocks += [f"**{gates_title(report)}**", _gates(report)]
     if report.changes is not None:
         blocks += _changes(report.changes, top)
+    if report.warnings:
+        blocks.append("\n".join(f"- **warning**: {escaped(inert(one.message))}" for one in report.warnings))
+    blocks += _families(report, top)
+    notes = (ledger_line(report), method_line(report), unpaired_line(report, code))
+    blocks.append("\n".join(f"- {note}" for note in notes if note is not None))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _families(report: Report, top: int) -> Iterator[str]:
+    """A table per family, with its title and what its slices say together."""
     families = list(report.by_family())
     for family, rows in families:
         if not family.columns and len(families) > 1:
             continue  # every other family's table ends with it
         if family.columns:
-            blocks.append(f"**{escaped(family_title(family, rows))}**")
+            yield f"**{escaped(family_title(family, rows))}**"
         shape = table(report, family, rows, top, _SLICE_WIDTH)
-        blocks.append(_table(report, family, shape.rows, shape.overall, (a, b)))
+        yield _table(report, family, shape.rows, shape.overall, display_names(report, code))
         rest = rest_line(rows, top)
         if rest is not None:
-            blocks.append(rest)
+            yield rest
         alike = heterogeneity_line(report, family)
         if alike is not None:
-            blocks.append(alike)
-    blocks.append(ledger_line(report))
-    blocks.append(method_line(report))
-    alone = unpaired_line(report, (a, b))
-    if alone is not None:
-        blocks.append(alone)
-    if report.warnings:
-        blocks.append("\n".join(f"- **warning**: {escaped(inert(one.message))}" for one in report.warnings))
-    return "\n\n".join(blocks) + "\n"
+            yield alike
 
 
 def _changes(changes: Changes, top: int) -> list[str]:

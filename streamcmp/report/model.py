@@ -146,6 +146,13 @@ class Report:
         """The result of all pairs together: field -> value."""
         return self.results.select(self.fields).row(0, named=True)
 
+    @property
+    def sentence(self) -> str:
+        """The verdict and the numbers behind it, in one plain sentence: what every format opens with."""
+        from streamcmp.report.sentence import sentence  # which looks at reports
+
+        return sentence(self)
+
     def by_family(self) -> Iterator[tuple[Family, pl.DataFrame]]:
         """Each family with its own rows of `results`, in reading order."""
         start = 0
@@ -170,6 +177,7 @@ class Report:
         return {
             "schema_version": SCHEMA_VERSION,
             "streamcmp": __version__,
+            "sentence": self.sentence,
             "comparison": self.comparison,
             "ledger": None if self.ledger is None else self.ledger.to_dict(),
             "results": [],

@@ -10,6 +10,7 @@ NOTHING = "-"  # a number that does not exist
 _SMALLEST = 2.2250738585072014e-308  # at and below it p is an upper bound, and log10 p tells the truth
 _MOST_DECIMALS = 4
 _MOST_DIGITS = 6
+_SEEN = 0.00101  # shares that differ by more differ in their first decimal as percentages
 
 
 def whole(count: int | None) -> str:
@@ -22,23 +23,31 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def decimals(row: Mapping[str, Any]) -> int:
+def decimals(row: Mapping[str, Any], most: int = _MOST_DECIMALS) -> int:
     """How many decimals one result's percentages need: 1, or more where 1 would tell a lie.
 
     Accuracies that differ must look different, and neither a gain nor a limit of its interval may look like
-    0, nor both limits alike, unless they are. At most 4.
+    0, nor both limits alike, unless they are. At most `most`.
     """
-    accuracies = (row["accuracy_a"], row["accuracy_b"])
-    limits = (row["gain_low"], row["gain_high"])
-    signed = [value for value in (row["gain"], *limits) if value]
-    for places in range(1, _MOST_DECIMALS):
-        told_apart = all(
-            None in pair or pair[0] == pair[1] or percent(pair[0], places) != percent(pair[1], places)
-            for pair in (accuracies, limits)
-        )
+    pairs = ((row["accuracy_a"], row["accuracy_b"]), (row["gain_low"], row["gain_high"]))
+    signed = [value for value in (row["gain"], *pairs[1]) if value]
+    apart = [pair for pair in pairs if None not in pair and pair[0] != pair[1]]
+    smallest = min([1.0, *map(abs, signed), *(abs(one - other) for one, other in apart)])
+    if smallest > _SEEN:
+        return 1
+    # With fewer decimals it could not be seen; a million rows have no time to try them all.
+    for places in range(max(1, math.floor(-math.log10(200 * smallest))), most):
+        told_apart = all(percent(one, places) != percent(other, places) for one, other in apart)
         if told_apart and all(float(percent(value, places)) for value in signed):
             return places
-    return _MOST_DECIMALS
+    return most
+
+
+def interval(row: Mapping[str, Any], places: int) -> str:
+    """` [1.0, 3.7]`, or nothing where there is no interval."""
+    if row["gain_low"] is None or row["gain_high"] is None:
+        return ""
+    return f" [{percent(row['gain_low'], places)}, {percent(row['gain_high'], places)}]"
 
 
 def percent(share: float | None, places: int = 1) -> str:
@@ -46,7 +55,7 @@ def percent(share: float | None, places: int = 1) -> str:
     if share is None:
         return NOTHING
     text = f"{100 * share:.{places}f}"
-    return text.removeprefix("-") if float(text) == 0 else text
+    return text[1:] if text[0] == "-" and not text.strip("-0.") else text
 
 
 def points(gain: float | None, places: int = 1) -> str:

@@ -21,14 +21,12 @@ from rich.text import Text
 from streamcmp.report.extras import extras
 from streamcmp.report.model import Report
 from streamcmp.report.rows import Row, Table, table
+from streamcmp.report.sentence import display_names, evidence, headline
 from streamcmp.report.values import inert, shorten
 from streamcmp.report.words import (
     change_lines,
-    display_names,
-    evidence,
     family_title,
     gate_lines,
-    headline,
     heterogeneity_line,
     ledger_line,
     method_line,
@@ -50,7 +48,7 @@ _STYLES: Final = {
 _GLUE: Final = "\ue000"
 _UNIT: Final = re.compile(
     r"(?<=\d) (?=%|points|pairs?\b|rows?\b)"  # 96.3 %
-    r"|(?<=\bin) (?=%)"
+    r"|(?<=\bin) (?=%)|(?<=-time) (?=p\b)|(?<=-sided) (?=p\b)"
     r"|(?<=\bp) (?=[=<>])|(?<=\bp [=<>]) (?=\d)"  # p = 0.03
     r"|(?<=\d,) (?=[\d.-]+\])"  # [1.0, 3.3]
 )

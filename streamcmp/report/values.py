@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import date, time
@@ -20,6 +21,24 @@ _ROOM_FOR_ENDS = 12  # below this many cells, only the beginning of a long name 
 # Characters without a shape: controls, format and direction marks, surrogates, private use, unassigned, line
 # and paragraph separators. Written out, they can neither move the cursor nor reorder or break a line.
 _SHAPELESS = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+# What is written out: those; marks that would join what stands before the text; and marks upon four others,
+# which would rise over the lines above.
+_TO_ESCAPE = re.compile("x+|^m+|(?<=mmmm)m+")
+_MOST_KINDS = 1 << 16  # characters whose kind is remembered
+
+
+class _Kinds(dict[int, str]):
+    """Code point -> x (no shape), m (a mark upon another character) or `.`, found when first asked for."""
+
+    def __missing__(self, code: int) -> str:
+        category = unicodedata.category(chr(code))
+        kind = "x" if category in _SHAPELESS else "m" if category in ("Mn", "Me") else "."
+        if len(self) < _MOST_KINDS:
+            self[code] = kind
+        return kind
+
+
+_KINDS = _Kinds()
 
 
 def native_json_values(column: pl.Series) -> pl.Series | None:
@@ -91,13 +110,15 @@ def shown(value: Any, width: int | None = None) -> str:
 
 
 def inert(text: str) -> str:
-    """`text` with every character that has no shape written as an escape: it stays on its line."""
+    """`text` on one line, with every character that has no shape of its own written as an escape."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(
-        _escaped(character) if unicodedata.category(character) in _SHAPELESS else character
-        for character in text
-    )
+    kinds = text.translate(_KINDS)
+    found, at = [], 0
+    for match in _TO_ESCAPE.finditer(kinds):
+        found += [text[at : match.start()], *map(_escaped, text[match.start() : match.end()])]
+        at = match.end()
+    return "".join([*found, text[at:]]) if found else text
 
 
 def _escaped(character: str) -> str:
@@ -106,7 +127,7 @@ def _escaped(character: str) -> str:
 
 def shorten(text: str, width: int) -> str:
     """`text` in at most `width` terminal cells. The middle goes, as long names often differ at their ends."""
-    if len(text) <= width and cell_len(text) <= width:
+    if len(text) <= width and (text.isascii() or cell_len(text) <= width):
         return text
     if width < _ROOM_FOR_ENDS:
         return chop_cells(text[:width], max(width - 2, 1))[0] + ".."

@@ -1,4 +1,4 @@
-"""A report in words: the opening sentence, a family's title, the ledger in one line, how it was computed."""
+"""A report in words: gates, changes, titles of families, the ledger in one line, how it was computed."""
 
 from __future__ import annotations
 
@@ -10,23 +10,14 @@ import polars as pl
 
 from streamcmp.comparison import OPTION_OF_SIDE, SIDES
 from streamcmp.report.model import VERDICTS, Family, Report
-from streamcmp.report.numbers import counted, decimals, p_equation, percent, points, size_in_points, whole
+from streamcmp.report.numbers import counted, decimals, interval, p_equation, percent, points, size_in_points
 from streamcmp.report.outcomes import Change, Changes
+from streamcmp.report.sentence import BUCKETS, NAME_WIDTH, Mark, display_names
 from streamcmp.report.values import inert, shorten, shown
 from streamcmp.tally import OVERALL
 
-_NAME_WIDTH = 60
 _GATE_WIDTH = 200
 _CHANGES = {"verdict": "with another verdict", "numbers": "with other numbers", "new": "new", "gone": "gone"}
-_BUCKETS = {
-    "paired": "paired",
-    "filtered": "filtered",
-    "null_id": "without id",
-    "duplicate": "duplicate",
-    "unmatched": "unmatched",
-    "guard_mismatch": "guard mismatch",
-    "unscored": "unscored",
-}
 _TESTS = {
     "exact": "exact McNemar test",
     "mid-p": "mid-p McNemar test",
@@ -53,60 +44,6 @@ _INTERVALS = {
 }
 
 
-def display_names(report: Report) -> tuple[str, str]:
-    """The models' names, fit to stand in a sentence."""
-    a, b = (shorten(inert(name), _NAME_WIDTH) for name in report.names)
-    return a, b
-
-
-def headline(report: Report, names: tuple[str, str] | None = None) -> str:
-    """The verdict on all pairs alone, as `lstm is better than cnn`. Never claims that two are equal."""
-    a, b = names or display_names(report)
-    overall, analysis = report.overall, report.comparison["analysis"]
-    margin, asked = analysis["margin"], analysis["alternative"]
-    if overall["n"] == 0:
-        return f"{b} and {a} cannot be compared"
-    if overall["verdict"] == "equivalent":
-        return f"{b} and {a} are equivalent within {size_in_points(margin)}"
-    tolerable = margin is not None and _at_most(overall["p_noninferior_adjusted"], analysis["alpha"])
-    if overall["verdict"] in ("better", "worse"):
-        tolerable = tolerable and overall["verdict"] == "worse"
-        but = f", but by less than {size_in_points(margin)}" if tolerable else ""
-        return f"{b} is {overall['verdict']} than {a}{but}"
-    but = f", but {b} is not worse by {size_in_points(margin)} or more" if tolerable else ""
-    if asked != "two-sided":
-        return f"{b} is not shown to be {asked} than {a}{but}"
-    return f"no clear difference between {b} and {a}{but}"
-
-
-def _at_most(p: float | None, alpha: float) -> bool:
-    return p is not None and p <= alpha
-
-
-def evidence(report: Report) -> str:
-    """The numbers behind `headline`: accuracies, gain with interval, pairs won and lost, p."""
-    overall = report.overall
-    if overall["n"] == 0:
-        return "no pair has an outcome on both sides"
-    parts = (_change(overall), _pairs(overall), _p(report, overall), *_margins(report, overall))
-    return "; ".join(part for part in parts if part)
-
-
-def sentence(report: Report) -> str:
-    """One plain sentence, true to the numbers."""
-    return f"{headline(report)}: {evidence(report)}"
-
-
-def result_line(report: Report, row: Mapping[str, Any]) -> str:
-    """One result in a line: verdict, accuracies, gain with interval, pairs won and lost, adjusted p."""
-    analysis = report.comparison["analysis"]
-    adjusted = ""
-    if row["p_adjusted"] is not None:
-        adjusted = f"adjusted {p_equation(row['p_adjusted'], row['log10_p_adjusted'], analysis['alpha'])}"
-    numbers = "; ".join(part for part in (_change(row), _pairs(row), adjusted) if part)
-    return f"{row['verdict']}: {numbers}"
-
-
 def gate_lines(report: Report) -> list[tuple[str, str, str]]:
     """Per gate: `failed` or `passed`, the expression, and the numbers behind it."""
     return [
@@ -121,7 +58,7 @@ def gates_title(report: Report) -> str:
     return f"gates: {fired:,} of {of:,} failed" if fired else f"gates: {counted(of, 'gate')} passed"
 
 
-def slice_name(cut: Mapping[str, Any], width: int = _NAME_WIDTH) -> str:
+def slice_name(cut: Mapping[str, Any], width: int = NAME_WIDTH) -> str:
     """`domain=law, class=3`, on one line; each name and value at most `width` cells wide."""
     pairs = [f"{shorten(inert(name), width)}={shown(value, width)}" for name, value in cut.items()]
     return ", ".join(pairs) or OVERALL
@@ -135,8 +72,8 @@ def changes_title(changes: Changes) -> str:
     parts = [
         f"all pairs: {change_words(changes.overall)}",
         f"slices: {', '.join(slices)}" if slices else "",
-        *(f"new family {shorten(inert(name), _NAME_WIDTH)}" for name in changes.families_new),
-        *(f"no longer a family {shorten(inert(name), _NAME_WIDTH)}" for name in changes.families_gone),
+        *(f"new family {shorten(inert(name), NAME_WIDTH)}" for name in changes.families_new),
+        *(f"no longer a family {shorten(inert(name), NAME_WIDTH)}" for name in changes.families_gone),
     ]
     return f"since the baseline report: {'; '.join(part for part in parts if part)}"
 
@@ -184,58 +121,18 @@ def moved_points(change: Change) -> tuple[str, str, str]:
     return points(gains[0], places), points(gains[1], places), points(change.moved, places)
 
 
-def _change(row: Mapping[str, Any]) -> str:
-    places = decimals(row)
-    a, b = (percent(row[name], places) for name in ("accuracy_a", "accuracy_b"))
-    accuracies = f"{a} % each" if row["accuracy_a"] == row["accuracy_b"] else f"{a} % -> {b} %"
-    parts = [
-        accuracies if row["accuracy_a"] is not None else "",
-        f"{points(row['gain'], places)} points{interval(row, places)}" if row["gain"] is not None else "",
-    ]
-    return ", ".join(part for part in parts if part)
-
-
-def interval(row: Mapping[str, Any], places: int) -> str:
-    """` [1.0, 3.7]`, or nothing where there is no interval."""
-    if row["gain_low"] is None or row["gain_high"] is None:
-        return ""
-    return f" [{percent(row['gain_low'], places)}, {percent(row['gain_high'], places)}]"
-
-
-def _pairs(row: Mapping[str, Any]) -> str:
-    of_pairs = "" if row["n"] is None else f" of {counted(row['n'], 'pair')}"
-    return f"won {whole(row['n_ba'])}, lost {whole(row['n_ab'])}{of_pairs}"
-
-
-def _p(report: Report, row: Mapping[str, Any]) -> str:
-    analysis = report.comparison["analysis"]
-    one_sided = "" if analysis["alternative"] == "two-sided" else "one-sided "
-    return one_sided + p_equation(row["p"], row["log10_p"], analysis["alpha"])
-
-
-def _margins(report: Report, row: Mapping[str, Any]) -> list[str]:
-    """`not worse by 1 point: p = 0.003` and `within 1 point: p = 0.04`, where a margin was given."""
-    analysis = report.comparison["analysis"]
-    if analysis["margin"] is None or row["p_noninferior"] is None:
-        return []
-    words = size_in_points(analysis["margin"])
-    return [
-        f"{question} {words}: {p_equation(row[name], row[f'log10_{name}'], analysis['alpha'])}"
-        for question, name in (("not worse by", "p_noninferior"), ("within", "p_equivalent"))
-    ]
-
-
 def heterogeneity_line(report: Report, family: Family) -> str | None:
     """Whether a family's slices are alike, and both means of their gains; or None."""
     found, parts = family.heterogeneity, []
     if found is not None:
         statistic = (
-            f"Tarone's z = {found['z_tarone']:.3g} (too sparse for chi2)"
+            f"Tarone's z = {found['z_tarone']:.3g}, as they are too sparse for chi2"
             if found["test"] == "tarone"
             else f"chi2 = {found['chi2']:.4g} on {found['df']:,} df"
         )
-        differ = p_equation(found["p"], found["log10_p"], report.comparison["analysis"]["alpha"])
-        parts.append(f"slices all alike? {statistic}, {differ}")
+        alpha = report.comparison["analysis"]["alpha"]
+        differ = "the slices differ" if found["p"] <= alpha else "nothing shows that the slices differ"
+        parts.append(f"{differ}: {p_equation(found['p'], found['log10_p'], alpha)} ({statistic})")
     if family.columns and family.slices > 1 and family.macro_gain is not None:
         limits = {"gain_low": family.macro_gain_low, "gain_high": family.macro_gain_high}
         row = {"gain": family.macro_gain, **limits, "accuracy_a": None, "accuracy_b": None}
@@ -247,7 +144,7 @@ def heterogeneity_line(report: Report, family: Family) -> str | None:
     return "; ".join(parts) or None
 
 
-def unpaired_line(report: Report, names: tuple[str, str] | None = None) -> str | None:
+def unpaired_line(report: Report, mark: Mark = str) -> str | None:
     """Each accuracy alone, and the test of unrelated samples, told apart from the paired one; or None."""
     if report.unpaired is None:
         return None
@@ -255,7 +152,7 @@ def unpaired_line(report: Report, names: tuple[str, str] | None = None) -> str |
     alone = [
         f"{name} {percent(overall[f'accuracy_{side}'], at)} % "
         f"[{percent(overall[f'accuracy_{side}_low'], at)}, {percent(overall[f'accuracy_{side}_high'], at)}]"
-        for side, name in zip(SIDES, names or display_names(report), strict=True)
+        for side, name in zip(SIDES, display_names(report, mark), strict=True)
     ]
     differ = p_equation(
         report.unpaired["p"], report.unpaired["log10_p"], report.comparison["analysis"]["alpha"]
@@ -276,7 +173,7 @@ def family_title(family: Family, rows: pl.DataFrame) -> str:
     """`domain: 57 slices (3 better, 54 inconclusive)`; just `overall` for that."""
     if not family.columns:
         return family.family
-    name = shorten(inert(family.family), _NAME_WIDTH)
+    name = shorten(inert(family.family), NAME_WIDTH)
     slices = counted(family.slices, "slice")
     overlapping = ", overlapping" if family.overlapping else ""
     counts = verdict_counts(rows)
@@ -298,7 +195,7 @@ def ledger_line(report: Report) -> str:
     sides = []
     for side in SIDES:
         one = report.ledger.side(side).to_dict()
-        went = " + ".join(f"{one[name]:,} {words}" for name, words in _BUCKETS.items() if one[name])
+        went = " + ".join(f"{one[name]:,} {words}" for name, words in BUCKETS.items() if one[name])
         sides.append(f"{OPTION_OF_SIDE[side]} {counted(one['rows'], 'row')} = {went or '0 paired'}")
     return f"ledger: {'; '.join(sides)}"
 

@@ -207,7 +207,7 @@ def test_quiet_keeps_warnings_and_drops_notes(cli: Cli) -> None:
     LEFT[:5].write_parquet("left.parquet")
     assert cli("run", *BOTH, "--quiet").err == ""
     quiet = cli("run", *BOTH, "--quiet", "--format", "csv").err.splitlines()
-    assert [line.split(":")[0] for line in quiet] == ["ledger", "warning"]
+    assert [line.split(":")[0] for line in quiet] == ["result", "ledger", "warning"]
 
 
 @pytest.mark.usefixtures("logs")

@@ -42,7 +42,7 @@ def test_finalize_takes_names_policies_and_plain_counts(cli: Cli) -> None:
     pl.DataFrame({"domain": ["law", "art"], "n_ab": [4, 1], "n_ba": [14, 2]}).write_csv("counts.csv")
     ran = cli("finalize", "counts.csv", "--left-name", "cnn", "--right-name", "lstm")
     assert ran.code == 0
-    assert ran.out.startswith("lstm is better than cnn: won 16, lost 5; p = 0.027")
+    assert ran.out.startswith("lstm is better than cnn: lstm won 16 and lost 5; p = 0.027")
     report = cli("finalize", "counts.csv", "--output", "report.json")
     assert report.code == 0
     assert json.loads(Path("report.json").read_text())["ledger"] is None
@@ -56,10 +56,10 @@ def test_finalize_takes_names_policies_and_plain_counts(cli: Cli) -> None:
 def test_counts_in_hand(cli: Cli) -> None:
     ran = cli("test", "--won", 14, "--lost", 4)
     assert ran.code == 0
-    assert ran.out.startswith("right is better than left: won 14, lost 4; p = 0.031\n")
+    assert ran.out.startswith("right is better than left: right won 14 and lost 4; p = 0.031\n")
     named = cli("test", "--won", 22, "--lost", 4, "--n", 899, "--left-name", "a", "--right-name", "b")
     assert named.out.startswith(
-        "b is better than a: +2.0 points [1.0, 3.3]; won 22, lost 4 of 899 pairs; p = 0.00053"
+        "b is better than a: gain +2.0 points [1.0, 3.3]; b won 22 and lost 4 of 899 pairs; p = 0.00053"
     )
 
 
@@ -102,7 +102,7 @@ def test_counts_in_hand_show_what_was_asked(cli: Cli) -> None:
     out = cli(
         "test", "--won", 22, "--lost", 4, "--n", 899, "--margin", 0.02, "--odds", "mid-p", "--anytime"
     ).out
-    assert "not worse by 2 points: p = 8.8e-09; within 2 points: p = 0.50\n" in out
+    assert "not worse by 2 points: p = 8.8e-09; within 2 points: p = 0.50; any-time p = 0.0060\n" in out
     assert "\nodds won [95 %]        5.50 [2.02, 18.7]\n" in out
     assert "\ne-value                166\n" in out
 
@@ -111,7 +111,7 @@ def test_counts_in_hand_into_a_file(cli: Cli, tmp_path: Path) -> None:
     target = tmp_path / "result.txt"
     assert cli("test", "--won", 5, "--lost", 0, "--output", target).out == ""
     assert target.read_text().startswith(
-        "no clear difference between right and left: won 5, lost 0; p = 0.06"
+        "no clear difference between left and right: right won 5 and lost 0; p = 0.06"
     )
 
 

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,7 @@ def test_json_is_to_dict(report: Report) -> None:
     assert loaded == report.to_dict()
     assert all(math.isfinite(number) for number in floats(loaded))
     assert list(loaded) == [
-        "schema_version", "streamcmp", "comparison", "ledger", "results", "families", "unpaired",
+        "schema_version", "streamcmp", "sentence", "comparison", "ledger", "results", "families", "unpaired",
         "warnings",
     ]  # fmt: skip
     assert (loaded["schema_version"], loaded["streamcmp"]) == (1, __version__)
@@ -224,14 +225,7 @@ def test_golden(name: str) -> None:
 def numbers_apart(text: str) -> tuple[str, list[float]]:
     """`text` with its decimal fractions taken out, and these."""
     found: list[float] = []
-    words = (
-        text.replace(__version__, "VERSION")
-        .replace(",", " , ")
-        .replace(":", " : ")
-        .replace("}", " } ")
-        .replace("\n", " \n ")
-        .split(" ")
-    )
+    words = re.sub(r'([][,:;}"\n])', r" \1 ", text.replace(__version__, "VERSION")).split(" ")
     for at, word in enumerate(words):
         if "." in word and word.lstrip("-")[:1].isdigit():
             found.append(float(word))

@@ -16,10 +16,10 @@ def lines(text: str) -> list[str]:
 
 
 def test_the_sentence_comes_first_and_the_overall_row_last_in_each_table() -> None:
-    text = render(finalize(sst2(), names=NAMES), width=120)
+    text = render(finalize(sst2(), names=NAMES), width=121)
     assert lines(text)[0] == (
-        "lstm is better than cnn: 85.7 % -> 88.0 %, +2.3 points [1.0, 3.7]; won 101, lost 59 of 1,821 "
-        "pairs; p = 0.0011"
+        "lstm is better than cnn: accuracy 85.7 % -> 88.0 %, gain +2.3 points [1.0, 3.7]; lstm won 101 and "
+        "lost 59 of 1,821 pairs;"
     )
     assert sum(line.startswith("overall ") for line in lines(text)) == 1
     assert text.index("negative") < text.index("positive") < text.index("overall")
