@@ -15,7 +15,7 @@ import polars as pl
 
 from streamcmp.ledger import Ledger, SideLedger
 from streamcmp.logs.model import CORRECT, MISSING, WRONG
-from streamcmp.tally import CELLS, COUNTERS, OVERALL, family_name, sorted_table
+from streamcmp.tally import CELLS, COUNTERS, OVERALL, family_name, slice_columns, sorted_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,8 +141,17 @@ class Accumulator:
             occurring = np.flatnonzero(self._overall)  # few as a rule, and numpy multiplies integers slowly
             counters = _counter_frame(events[np.ix_(used, occurring)] @ matrix[occurring])
             frame = codec.decode(used.astype(np.uint32)).hstack(counters.get_columns())
-            tables[family_name(term)] = sorted_table(frame)
+            tables[family_name(term)] = sorted_table(_in_each_slice(frame, codec.overlapping))
         return tables
+
+
+def _in_each_slice(frame: pl.DataFrame, lists: Sequence[str]) -> pl.DataFrame:
+    """A row per slice, where rows count in each value of the list that they have in some columns."""
+    if not lists:
+        return frame
+    for name in lists:
+        frame = frame.explode(name)
+    return frame.group_by(slice_columns(frame)).agg(pl.col(*COUNTERS).sum())
 
 
 def _counter_frame(counters: Counts) -> pl.DataFrame:

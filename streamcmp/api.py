@@ -19,7 +19,8 @@ from streamcmp.policies import judge
 from streamcmp.report.model import ReportWarning
 from streamcmp.report.numbers import counted as counted_words
 from streamcmp.results import finalize as _finalize
-from streamcmp.tally import Tally
+from streamcmp.slicing import named
+from streamcmp.tally import Tally, family_columns
 from streamcmp.terms import names as names_of
 from streamcmp.terms import terms
 from streamcmp.usage import size
@@ -283,7 +284,9 @@ def check_gates(
     """
     from streamcmp.gates.judge import check_early
 
-    families = {",".join(term): term for term in terms(by, "--by")}
+    # A column may be called as its text is, whatever that looks like: both names will do until it is known.
+    asked = terms(by, "--by")
+    families = {",".join(term): term for term in (*asked, *map(named, asked))}
     check_early(expressions, request.analysis(options).to_dict(), families)
 
 
@@ -409,7 +412,8 @@ def _count(
 
 def _announce_many_slices(tally: Tally, memory: int, on_note: Callable[[str], None] | None) -> None:
     """Results are held whole: where they outgrow the memory, say so before they do."""
-    slices = sum(table.height for table in tally.families.values())
+    tops = {name for name, about in (tally.rule.slices if tally.rule else {}).items() if "count" in about}
+    slices = sum(table.height for table in tally.families.values() if not tops & set(family_columns(table)))
     needed = slices * _RESULT_BYTES
     if on_note is not None and needed > memory:
         on_note(

@@ -38,8 +38,12 @@ def _check_balance(tally: Tally, ledger: Ledger) -> None:
 
 def _check_roll_up(tally: Tally) -> None:
     whole = _totals(tally.families[OVERALL])
-    sums = {name: _totals(table) for name, table in tally.families.items() if name != OVERALL}
+    tables = {name: table for name, table in tally.families.items() if name != OVERALL}
+    sums = {name: _totals(table) for name, table in tables.items()}
     for family, parts in sums.items():
+        if family in tally.overlapping:
+            _check_overlapping(tally, family, whole, parts)
+            continue
         for counter, total in whole.items():
             if counter != "slice_differs" and parts.get(counter, total) != total:
                 _broken(
@@ -48,12 +52,38 @@ def _check_roll_up(tally: Tally) -> None:
                 )
     # A pair may differ in several families at once, and counts once in overall.
     differing = [parts["slice_differs"] or 0 for parts in sums.values() if "slice_differs" in parts]
+    least = [
+        (_largest(tables[name]) if name in tally.overlapping else parts).get("slice_differs") or 0
+        for name, parts in sums.items()
+    ]
     total = whole.get("slice_differs") or 0
-    if differing and not max(differing) <= total <= sum(differing):
+    if differing and not max(least) <= total <= sum(differing):
         _broken(
             tally,
             f"slice_differs of the families is {', '.join(map(_number, differing))}, of overall {total:,}",
         )
+
+
+def _check_overlapping(
+    tally: Tally, family: str, whole: dict[str, int | None], parts: dict[str, int | None]
+) -> None:
+    """Every pair is in some slice, and at most once in each."""
+    largest = _largest(tally.families[family])
+    for counter, total in whole.items():
+        total_of_parts, most = parts.get(counter), largest.get(counter)
+        if counter == "slice_differs" or total is None or total_of_parts is None:
+            continue
+        if not (most or 0) <= total <= total_of_parts:
+            _broken(
+                tally,
+                f"{counter} of the overlapping family {family} is {total_of_parts:,}, at most "
+                f"{most or 0:,} in a slice, of overall {total:,}",
+            )
+
+
+def _largest(table: pl.DataFrame) -> dict[str, int | None]:
+    """Each counter's largest value in a slice."""
+    return table.select(pl.col(name).max() for name in COUNTERS if name in table.columns).row(0, named=True)
 
 
 def _totals(table: pl.DataFrame) -> dict[str, int | None]:

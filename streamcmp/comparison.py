@@ -120,7 +120,7 @@ class Comparison:
     """One comparison of two logs.
 
     `on`: id columns; empty means detected; ("row",) pairs by position.
-    `by`: one tuple of column names per family; several names in one tuple are crossed.
+    `by`: one tuple of texts per family, as slicing.py reads them; several in one tuple are crossed.
     `truth`: a third file with the columns id and label, or None; `truth_columns` names them in a file without
     a header. Where pairs are made by position, so are labels.
     `model_column`: which column names the model, in tables of several.
@@ -226,7 +226,9 @@ class Rule:
     No paths, no names, no engine, no test. `outcome` describes each side, e.g. {"a": {"kind": "correct",
     "correct": "correct"}, "b": {"kind": "equal", "prediction": "pred", "label": "label"}}. `missing` is
     "exclude" or "wrong", `mismatch` "exclude" or "ignore": policies that differ only in when they raise
-    count alike.
+    count alike. `slices`: of each column of `by` that is no plain column what it is: `of` (the column, or the
+    expression), `cut` with its `edges` (as text) or `count`, `label` where it stands for the label,
+    `overlapping` where it holds lists.
     """
 
     on: tuple[str, ...]
@@ -238,10 +240,14 @@ class Rule:
     missing: str
     mismatch: str
     measures: tuple[str, ...] = ("cells",)
+    slices: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready copy."""
-        return asdict(self)
+        """A JSON-ready copy. `slices` is there only where it says something."""
+        whole = asdict(self)
+        if not self.slices:
+            del whole["slices"]
+        return whole
 
     @classmethod
     def from_dict(cls, raw: dict[str, Any]) -> Rule:

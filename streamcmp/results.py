@@ -11,7 +11,8 @@ import polars as pl
 from streamcmp import stats
 from streamcmp.analysis import Analysis
 from streamcmp.checks import check
-from streamcmp.family_numbers import gains, heterogeneity
+from streamcmp.family_numbers import Gains, gains, heterogeneity
+from streamcmp.folding import folded
 from streamcmp.notices import notices
 from streamcmp.report.model import Family, Report, result_schema
 from streamcmp.report.values import json_ready
@@ -40,8 +41,12 @@ def finalize(
     analysis = analysis or Analysis()
     names = (_writable(names[0]), _writable(names[1]))
     check(tally)
+    counted, tally = tally, folded(tally)
     parts = [_results(name, table, analysis) for name, table in tally.families.items()]
-    families = tuple(_summary(name, part, analysis) for name, part in zip(tally.families, parts, strict=True))
+    families = tuple(
+        _summary(name, part, analysis, overlapping=name in tally.overlapping)
+        for name, part in zip(tally.families, parts, strict=True)
+    )
     joined = pl.concat(parts, how="diagonal")
     fields = result_schema(analysis.to_dict())
     results = joined.select("family", *slice_columns(joined), *fields)
@@ -50,11 +55,12 @@ def finalize(
         "rule": None if tally.rule is None else json_ready(tally.rule.to_dict()),
         "analysis": {**analysis.to_dict(), "alpha": analysis.alpha},
     }
-    warnings = notices(tally, analysis, families, results)
+    warnings = notices(counted, analysis, families, results)
     return Report(names, comparison, tally.ledger, results, families, warnings, unpaired=_unpaired(parts[0]))
 
 
-def _summary(name: str, results: pl.DataFrame, analysis: Analysis) -> Family:
+def _summary(name: str, results: pl.DataFrame, analysis: Analysis, *, overlapping: bool) -> Family:
+    """What holds of a family as a whole. Where slices overlap, what assumes that they do not is left out."""
     columns = tuple(column.removeprefix(SLICE_PREFIX) for column in slice_columns(results))
     return Family(
         name,
@@ -62,8 +68,9 @@ def _summary(name: str, results: pl.DataFrame, analysis: Analysis) -> Family:
         results.height,
         int(results["tested"].sum()),
         analysis.adjust,
-        *gains(results, analysis),
-        heterogeneity=heterogeneity(results) if columns else None,
+        *(Gains() if overlapping else gains(results, analysis)),
+        heterogeneity=heterogeneity(results) if columns and not overlapping else None,
+        overlapping=overlapping,
     )
 
 

@@ -15,6 +15,7 @@ from streamcmp.comparison import ALL_PAIRS, IdShard
 from streamcmp.errors import UsageError
 from streamcmp.ledger import Ledger
 from streamcmp.parts import joined
+from streamcmp.slicing import overlapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,6 +40,11 @@ def family_name(columns: Sequence[str]) -> str:
 def slice_columns(table: pl.DataFrame) -> list[str]:
     """The `slice.` columns of a family's table."""
     return [name for name in table.columns if name.startswith(SLICE_PREFIX)]
+
+
+def family_columns(table: pl.DataFrame) -> list[str]:
+    """What cuts a family, by the names of the report."""
+    return [name.removeprefix(SLICE_PREFIX) for name in slice_columns(table)]
 
 
 def sorted_table(table: pl.DataFrame) -> pl.DataFrame:
@@ -83,7 +89,8 @@ class Tally:
     `n`. `rule` is None for such tables, `ledger` too where nothing is known of it. Two tallies are equal
     when their rules, ledgers and rows are; where the rows came from (`parts`), what a report that was read
     back called the models (`names`), which ids there were (`sketch`) and about how many of them were counted
-    by two of the tallies that this one is the sum of (`overlap`) does not matter.
+    by two of the tallies that this one is the sum of (`overlap`) does not matter. `overlaps` is for tables
+    without a rule: see `overlapping`.
     """
 
     families: Mapping[str, pl.DataFrame]
@@ -93,6 +100,14 @@ class Tally:
     names: tuple[str, str] | None = None
     sketch: IdSketch | None = None
     overlap: int = 0
+    overlaps: frozenset[str] = frozenset()
+
+    @property
+    def overlapping(self) -> frozenset[str]:
+        """The families in which a pair may count in several slices: they do not add up to `overall`."""
+        if self.rule is None:
+            return self.overlaps
+        return overlapping(self.rule.by, self.rule.slices)
 
     @classmethod
     def zero(cls) -> Tally:
@@ -183,12 +198,36 @@ def _check_same_rule(left: Rule, right: Rule) -> None:
     if left == right:
         return
     one, two = left.to_dict(), right.to_dict()
-    differing = "; ".join(
+    differing = [
         f"{key} is {_in_words(one[key])} in one and {_in_words(two[key])} in the other"
         for key in one
-        if one[key] != two[key]
+        if key != "slices" and one[key] != two[key]
+    ]
+    raise UsageError(
+        "these tallies were counted by different rules and do not add up: "
+        + "; ".join(differing or _differing_slices(left.slices, right.slices))
     )
-    raise UsageError(f"these tallies were counted by different rules and do not add up: {differing}")
+
+
+def _differing_slices(one: Mapping[str, Any], two: Mapping[str, Any]) -> Iterator[str]:
+    """Which columns of the same names are not cut alike, and what to do about it."""
+    for name in sorted({*one, *two}):
+        left, right = one.get(name, {}), two.get(name, {})
+        if left == right:
+            continue
+        if left.get("cut") == right.get("cut") == "quantiles" and left.get("of") == right.get("of"):
+            edges = [",".join(each["edges"]) for each in (left, right)]
+            column = name.rpartition(":")[0]
+            yield (
+                f"{name} cuts at {edges[0]} in one and at {edges[1]} in the other, the quantiles of each; "
+                f'count with the same edges: --by "{column}:bins({edges[0]})"'
+            )
+        else:
+            yield f"{name} is {_about_slice(left)} in one and {_about_slice(right)} in the other"
+
+
+def _about_slice(about: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} {_in_words(value)}" for key, value in about.items()) or "a plain column"
 
 
 def _in_words(value: Any) -> str:

@@ -18,6 +18,7 @@ from streamcmp.comparison import SIDES, IdShard, Rule
 from streamcmp.errors import DataError, UsageError
 from streamcmp.ledger import LEDGER_FIELDS, Ledger
 from streamcmp.output import write_atomic
+from streamcmp.slicing import intervals
 from streamcmp.tally import (
     COUNTERS,
     OVERALL,
@@ -76,7 +77,8 @@ def save(tally: Tally, path: str | PathLike[str]) -> None:
         "overlap": tally.overlap,
         "wide": wide,
     }
-    plain = frame.with_columns(pl.col(name).cast(pl.String) for name in wide)
+    enums = [name for name in slices if isinstance(frame.schema[name], pl.Enum)]
+    plain = frame.with_columns(pl.col(name).cast(pl.String) for name in (*wide, *enums))
     table = plain.select(*_TEXTS, *slices, *_NUMBERS).to_arrow()
     table = table.replace_schema_metadata({_HEADER: json.dumps(header).encode()})
     buffer = io.BytesIO()
@@ -108,6 +110,11 @@ def load(path: str | PathLike[str]) -> Tally:
         fields = json.loads(header)
         rule, parts, wide = _read_header(fields, path)
         sketch, overlap = _read_sketch(fields)
+        wide |= {
+            SLICE_PREFIX + name: pl.Enum(intervals(about["edges"]))
+            for name, about in rule.slices.items()
+            if "edges" in about
+        }
         frame = frame.with_columns(pl.col(name).cast(dtype) for name, dtype in wide.items())
     except (LookupError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError) as problem:
         raise DataError(f"{path}: the header of this tally is damaged ({problem!r}); count again") from None

@@ -10,6 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
+_QUOTES = "\"'"
+
+
+class Plain(str):
+    """A name that stood in quotes: a column, whatever it looks like. Equal to the same text without."""
+
+    __slots__ = ()
 
 
 def split_term(text: str, option: str) -> tuple[str, ...]:
@@ -24,7 +31,7 @@ def split_term(text: str, option: str) -> tuple[str, ...]:
         parts.append(text[start:position])
         start = position + 1
     parts.append(text[start:])
-    names = tuple(_unquoted(part.strip()) for part in parts)
+    names = tuple(unquoted(part.strip()) for part in parts)
     if not all(names):
         raise UsageError(f"{option} {text!r}: a column name is empty")
     return names
@@ -38,7 +45,7 @@ def names(value: str | Iterable[str] | None, option: str) -> tuple[str, ...]:
     if value is None:
         return ()
     texts = (value,) if isinstance(value, str) else value
-    found = tuple(name for text in texts for name in split_term(text, option))
+    found = tuple(str(name) for text in texts for name in split_term(text, option))
     for name in found:
         if found.count(name) > 1:
             raise UsageError(f"{option} names {name!r} twice")
@@ -46,14 +53,21 @@ def names(value: str | Iterable[str] | None, option: str) -> tuple[str, ...]:
 
 
 def terms(value: str | Iterable[str | tuple[str, ...]] | None, option: str) -> tuple[tuple[str, ...], ...]:
-    """One tuple of column names per family: several names in one text, or a tuple of names, are crossed.
+    """One tuple of texts per family: several in one text, or a tuple of them, are crossed.
 
-    A tuple's names are taken as they stand, without looking for commas.
+    A tuple's texts are taken as they stand, without looking for commas. What stood in quotes is `Plain`.
     """
     if value is None:
         return ()
     given = (value,) if isinstance(value, str) else value
     return tuple(term if isinstance(term, tuple) else split_term(term, option) for term in given)
+
+
+def unquoted(name: str) -> str:
+    """A name without the quotes around all of it, as `Plain`; any other text as it is."""
+    if len(name) > 1 and name[0] in _QUOTES and name.find(name[0], 1) == len(name) - 1:
+        return Plain(name[1:-1])
+    return name
 
 
 def _commas(text: str, option: str) -> list[int]:
@@ -64,8 +78,8 @@ def _commas(text: str, option: str) -> list[int]:
     for position, char in enumerate(text):
         if quote:
             quote = "" if char == quote else quote
-        elif char in "\"'" and not text[:position].rpartition(",")[2].strip():
-            quote = char  # only a name that begins with a quote is quoted: don't is a name
+        elif char in _QUOTES and _opens(text, position):
+            quote = char
         elif char in _CLOSING:
             expected.append(_CLOSING[char])
         elif expected and char == expected[-1]:
@@ -77,7 +91,12 @@ def _commas(text: str, option: str) -> list[int]:
     return positions
 
 
-def _unquoted(name: str) -> str:
-    if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'":
-        return name[1:-1]
-    return name
+def _opens(text: str, position: int) -> bool:
+    """Whether a quote begins here: at the beginning of a name, or within an expression.
+
+    don't is a name, and so is 5' or longer.
+    """
+    before = text[:position]
+    if not before.rpartition(",")[2].strip():
+        return True
+    return not (before[-1].isalnum() or before[-1] == "_") and text[position] in text[position + 1 :]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from streamcmp.ledger import LEDGER_FIELDS
@@ -101,12 +102,15 @@ def _pair(
     differing = False
     for columns, slices in families.items():
         source = a if all(name in a for name in columns) else b
-        counts = slices[tuple(source[name] for name in columns)]
-        counts[counter] += 1
-        counts["guard_mismatch"] += mismatch and ignore_mismatch
         both = all(name in a and name in b for name in columns)
         differs = both and any(a[name] != b[name] for name in columns)
         differing |= differs
-        counts["slice_differs"] += differs
+        # A frozenset is a list-valued column: the pair is in the slice of each element.
+        values = [source[name] for name in columns]
+        for key in product(*(one if isinstance(one, frozenset) else (one,) for one in values)):
+            counts = slices[key]
+            counts[counter] += 1
+            counts["guard_mismatch"] += mismatch and ignore_mismatch
+            counts["slice_differs"] += differs
     families[()][()]["slice_differs"] += differing
     return fate

@@ -55,6 +55,15 @@ def lines_of_environment(
     return [line for line in lines if line.strip()]
 
 
+def terms_of_environment(
+    context: typer.Context, parameter: typer.CallbackParam, value: list[str] | None
+) -> list[str] | None:
+    """Families: separated by spaces, or one a line where the text has lines or a name with AS."""
+    text = os.environ.get(str(parameter.envvar), "")
+    lines = "\n" in text.strip() or re.search(r"\sAS\s", text, re.IGNORECASE)
+    return lines_of_environment(context, parameter, value) if lines else value
+
+
 def origins(root: Any, message: str) -> str:
     """A line for each option in `message` that does not come from the command line: it says where from."""
     context: typer.Context | None = root.meta.get(_COMMAND) if root is not None else None

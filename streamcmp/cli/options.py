@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 
 from streamcmp.analysis import Adjust, Alternative, GainInterval, OddsInterval, Test
-from streamcmp.cli.config import PREFIX, lines_of_environment, load_config
+from streamcmp.cli.config import PREFIX, lines_of_environment, load_config, terms_of_environment
 from streamcmp.comparison import Duplicates, IdType, LabelType, Mismatch, Missing, NullIds, Unmatched
 from streamcmp.resources import Strategy
 
@@ -56,8 +56,8 @@ Text = str | None
 Texts = list[str] | None
 
 
-def _side(side: str, what: str, other: str | None = None) -> Any:
-    return option(f"--{side}-{what}", f"--{other or what} for the {side} log only", _SIDE)
+def _side(side: str, what: str, other: str | None = None, **more: Any) -> Any:
+    return option(f"--{side}-{what}", f"--{other or what} for the {side} log only", _SIDE, **more)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +77,14 @@ class Reading:
 
     on: Annotated[Texts, option("--on", "id columns (a, or a,b); 'row' pairs by position", LOGS)] = None
     by: Annotated[
-        Texts, option("--by", "a family of slices: a column; a,b crosses two; repeat for more", LOGS)
+        Texts,
+        option(
+            "--by",
+            'a family of slices: a column, column:bins(0,100), :quantiles(10), :top(50), or "SQL AS name"; '
+            "a,b crosses two; repeat for more",
+            LOGS,
+            callback=terms_of_environment,
+        ),
     ] = None
     where: Annotated[Text, option("--where", "only rows for which this SQL condition holds", LOGS)] = None
     guard: Annotated[Texts, option("--guard", "a column that must be equal on both sides", LOGS)] = None
@@ -135,8 +142,8 @@ class Logs(Reading, _Sides):
 
     left_on: Annotated[Texts, _side("left", "on")] = None
     right_on: Annotated[Texts, _side("right", "on")] = None
-    left_by: Annotated[Texts, _side("left", "by")] = None
-    right_by: Annotated[Texts, _side("right", "by")] = None
+    left_by: Annotated[Texts, _side("left", "by", callback=terms_of_environment)] = None
+    right_by: Annotated[Texts, _side("right", "by", callback=terms_of_environment)] = None
     left_correct: Annotated[Text, _side("left", "correct")] = None
     right_correct: Annotated[Text, _side("right", "correct")] = None
     left_prediction: Annotated[Text, _side("left", "prediction")] = None

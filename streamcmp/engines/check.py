@@ -57,10 +57,10 @@ def check(comparison: Comparison, resources: Resources) -> Check:
     """
     notes, problems, outcomes = _outcomes(comparison, resources)
     only = replace(comparison, pairs_only=True)
-    pair = open_pair(only, memory_budget=resources.memory, spill_dir=resources.spill_dir)
+    pair = _opened(only, resources)
     if "task" in pair.rule.on and not comparison.by:
         only = replace(only, by=(("task",),))
-        pair = open_pair(only, memory_budget=resources.memory, spill_dir=resources.spill_dir)
+        pair = _opened(only, resources)
     result = local.count(only, resources)
     ledger = result.tally.ledger
     assert ledger is not None
@@ -103,10 +103,15 @@ def check(comparison: Comparison, resources: Resources) -> Check:
     )
 
 
+def _opened(comparison: Comparison, resources: Resources) -> LogPair:
+    """The logs, to be looked at: what slices there are does not matter yet."""
+    return open_pair(comparison, memory_budget=resources.memory, spill_dir=resources.spill_dir, scan=False)
+
+
 def _outcomes(comparison: Comparison, resources: Resources) -> tuple[list[str], list[str], dict[str, str]]:
     """How outcomes are found, or why they cannot be."""
     try:
-        pair = open_pair(comparison, memory_budget=resources.memory, spill_dir=resources.spill_dir)
+        pair = _opened(comparison, resources)
     except StreamcmpError as problem:
         return [], [str(problem)], {}
     return list(pair.notes), [], {side: pair.sides[side].outcome for side in SIDES}

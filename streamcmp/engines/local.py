@@ -68,18 +68,28 @@ def count(
     who looks at it how far the run is. Raises UsageError and DataError; Interrupted when a signal arrived
     inside `interrupt.stoppable`.
     """
-    sketch = _new_sketch() if sketched else None
-    pair = _opened(comparison, resources, sketch)
-    for note in pair.notes:
-        (on_note or _ignore)(note)
     meter = meter or Meter()
     try:
-        counted = _counted(pair, resources, meter)
+        return _noted(comparison, resources, on_note, meter, sketched=sketched)
     except ChangedType:
         # The first rows of an NDJSON file did not tell a column's type: all of them do.
-        sketch = _new_sketch() if sketched else None
-        pair = _opened(comparison, resources, sketch, complete=True)
-        counted = _counted(pair, resources, meter)
+        return _noted(comparison, resources, None, meter, sketched=sketched, complete=True)
+
+
+def _noted(
+    comparison: Comparison,
+    resources: Resources,
+    on_note: Callable[[str], None] | None,
+    meter: Meter,
+    *,
+    sketched: bool,
+    complete: bool = False,
+) -> Counted:
+    sketch = _new_sketch() if sketched else None
+    pair = _opened(comparison, resources, sketch, complete=complete)
+    for note in pair.notes:
+        (on_note or _ignore)(note)
+    counted = _counted(pair, resources, meter)
     if sketch is None:
         return counted
     return replace(counted, tally=replace(counted.tally, sketch=sketch.sketch()))
@@ -97,9 +107,14 @@ def _opened(
     sketch: SketchOf | None = None,
     *,
     complete: bool = False,
+    scan: bool = True,
 ) -> LogPair:
     pair = open_pair(
-        comparison, memory_budget=resources.memory, spill_dir=resources.spill_dir, complete=complete
+        comparison,
+        memory_budget=resources.memory,
+        spill_dir=resources.spill_dir,
+        complete=complete,
+        scan=scan,
     )
     if comparison.shard == WHOLE and sketch is None:
         return pair
@@ -133,7 +148,7 @@ def _strategy(step: Step) -> Callable[[LogPair, Resources, Outcome, Examples], I
 
 def explain(comparison: Comparison, resources: Resources) -> list[Step]:
     """The strategies a count would try, in order, with what each needs and why. Reads metadata only."""
-    return list(plan(_opened(comparison, resources), resources, look=False))
+    return list(plan(_opened(comparison, resources, scan=False), resources, look=False))
 
 
 def _conclude(

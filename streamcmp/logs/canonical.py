@@ -12,10 +12,10 @@ from typing import Any
 import polars as pl
 
 from streamcmp.comparison import OPTION_OF_SIDE, ROW, SIDES, Comparison, Rule, SideName
-from streamcmp.errors import NoColumn, ShardLacksColumn, UnknownColumn
+from streamcmp.errors import DataError, NoColumn, ShardLacksColumn, UnknownColumn
 from streamcmp.logs.beside import with_labels
 from streamcmp.logs.columns import Roles, repeat_notes, resolve_roles
-from streamcmp.logs.families import Family, decide_families
+from streamcmp.logs.families import CLASS, Families, decide_families, named_columns
 from streamcmp.logs.formats.base import profile_of
 from streamcmp.logs.guards import Guard, guard_notes, resolve_guards
 from streamcmp.logs.id_edit import IdEdit
@@ -24,9 +24,9 @@ from streamcmp.logs.judged import PartedTruth, judged
 from streamcmp.logs.metric import with_metric
 from streamcmp.logs.model import Description, LogPair, Shard
 from streamcmp.logs.one_model import rows_of_model
+from streamcmp.logs.quantiles import find_edges
 from streamcmp.logs.reading import Cook, ShardedLog
 from streamcmp.logs.recipe import Recipe
-from streamcmp.logs.slices import FamilyCodec
 from streamcmp.logs.source import inputs, open_shards
 from streamcmp.logs.truth import Truth, TruthColumns, resolve_truth
 from streamcmp.logs.view import View
@@ -39,13 +39,17 @@ def open_pair(
     memory_budget: int | None = None,
     spill_dir: Path | None = None,
     complete: bool = False,
+    scan: bool = True,
 ) -> LogPair:
-    """Resolve a request into two canonical logs. Of rows, reads NDJSON samples and the truth file only.
+    """Resolve a request into two canonical logs.
+
+    Of rows, reads NDJSON samples, the truth file, and columns of which quantiles are wanted.
 
     Args:
         comparison: the request.
         memory_budget: bytes that the run may take; None for no limit.
         complete: look at all rows of files that do not tell their types (NDJSON), not at the first ones only.
+        scan: look for quantiles; without, slices are not the ones that were asked for.
         spill_dir: where outcomes wait if the truth file does not fit; None for the system's temporary folder.
 
     Raises:
@@ -67,6 +71,7 @@ def open_pair(
             raise
         plan = _Plan.of(comparison, {side: view.completed() for side, view in views.items()}, wide=wide)
     truth, parted = plan.labels(memory_budget, spill_dir)
+    edges = plan.find_edges(truth, memory_budget) if scan else ()
     logs = plan.logs(truth, parted, memory_budget)
     both = None
     if wide:
@@ -77,12 +82,12 @@ def open_pair(
         b=logs["b"],
         rule=plan.rule(),
         inputs={side: inputs(shards[side]) for side in SIDES},
-        codecs=plan.codecs,
+        codecs=plan.families.codecs,
         guards=tuple(guard.name for guard in plan.guards),
         id_dtype=plan.ids.dtype if plan.ids is not None and plan.pairs_by_id else pl.String(),
         positional=not plan.pairs_by_id,
         wide=wide,
-        notes=(*_opening_notes(shards), *plan.notes()),
+        notes=(*_opening_notes(shards), *plan.notes(), *edges),
         sides={side: plan.describe(side, shards[side]) for side in SIDES},
         advisory=tuple(guard.name for guard in plan.guards if guard.advisory),
         ids=plan.ids,
@@ -169,8 +174,7 @@ class _Plan:
     truth: TruthColumns | None
     where: Where | None
     guards: tuple[Guard, ...]
-    codecs: tuple[FamilyCodec, ...]
-    families: Mapping[SideName, tuple[Family, ...]]
+    families: Families
 
     @classmethod
     def of(cls, comparison: Comparison, views: Mapping[SideName, View], *, wide: bool) -> _Plan:
@@ -189,7 +193,6 @@ class _Plan:
         if comparison.truth is not None:
             found = open_shards(comparison.truth, option="--truth", columns=comparison.truth_columns)
             truth = resolve_truth(comparison, roles, found)
-        codecs, families = decide_families(comparison, views)
         return cls(
             comparison,
             views,
@@ -199,8 +202,7 @@ class _Plan:
             truth,
             resolve_where(comparison.where, views),
             tuple(resolve_guards(comparison, views, roles, wide=wide)),
-            codecs,
-            families,
+            decide_families(comparison, views, roles, truth),
         )
 
     def labels(
@@ -212,8 +214,33 @@ class _Plan:
         truth, parts = self.truth.load(self.ids, memory_budget=memory_budget)
         if parts == 1:
             return truth, None
+        if self.families.labels:
+            raise DataError(
+                f"{self.truth.view.label} is too large for the memory, and --by {CLASS} needs its labels at "
+                "hand; raise --memory, or store the label in a log"
+            )
         folder = spill_dir or Path(tempfile.gettempdir())
         return truth.sample(), PartedTruth(self.truth, self.ids, parts, folder)
+
+    def find_edges(self, truth: Truth | None, memory_budget: int | None) -> tuple[str, ...]:
+        """Find the quantiles that are wanted; what they are, in sentences."""
+        notes: list[str] = []
+        for side in SIDES:
+            wanted, roles = self.families.to_find(side), self.roles[side]
+            if wanted:
+                recipe = Recipe(
+                    side,
+                    roles.ids,
+                    self.ids,
+                    roles.outcome,
+                    truth,
+                    self.where,
+                    (),
+                    (),
+                    shows_id=self.pairs_by_id,
+                )
+                notes += find_edges(self.views[side], recipe, wanted, memory_budget)
+        return tuple(notes)
 
     def logs(
         self, truth: Truth | None, parted: PartedTruth | None, memory_budget: int | None
@@ -223,11 +250,11 @@ class _Plan:
         for side in SIDES:
             roles = self.roles[side]
             recipe = Recipe(
-                side, roles.ids, self.ids, roles.outcome, truth, self.where, self.guards, self.families[side],
-                shows_id=self.pairs_by_id,
+                side, roles.ids, self.ids, roles.outcome, truth, self.where, self.guards,
+                self.families.of(side), shows_id=self.pairs_by_id,
             )  # fmt: skip
             recipe_check(recipe, self.views[side])
-            log = ShardedLog.of(self.views[side], recipe, len(self.codecs), memory_budget)
+            log = ShardedLog.of(self.views[side], recipe, len(self.families.codecs), memory_budget)
             made[side] = replace(log, cook=judged(log.cook, parted))
         return made
 
@@ -240,10 +267,11 @@ class _Plan:
             id_type=self.ids.id_type if self.ids is not None and by_id else ROW,
             outcome={side: self.roles[side].outcome.describe() for side in SIDES},
             where=self.comparison.where,
-            by=self.comparison.by,
+            by=self.families.by,
             guards=tuple(guard.name for guard in self.guards if not guard.advisory),
             missing="wrong" if policies.missing == "wrong" else "exclude",
             mismatch="ignore" if policies.mismatch == "ignore" else "exclude",
+            slices=self.families.describe(),
         )
 
     def describe(self, side: SideName, shards: Sequence[Shard]) -> Description:
@@ -265,6 +293,7 @@ class _Plan:
         notes = [note for side in SIDES for note in self.roles[side].notes]
         notes += guard_notes(self.guards)
         notes += repeat_notes(self.views, self.roles)
+        notes += self.families.notes()
         if self.comparison.by_position and any(view.has(ROW) for view in self.views.values()):
             notes.append(f"--on {ROW} pairs rows by their position, not by the column {ROW!r}")
         if self.where is not None and len(self.where.sides) == 1:
@@ -288,7 +317,7 @@ def _informed(
     """A view whose id or slice column has shown nothing so far looks at all rows: it may come late."""
     informed = {}
     for side, view in views.items():
-        slices = [name for term in comparison.log(side).by or comparison.by for name in term]
+        slices = named_columns(comparison, view)
         silent = any(not view.kinds(name) for name in (*roles[side].ids, *slices))
         informed[side] = view.completed() if silent else view
     return informed

@@ -77,7 +77,7 @@ class Export:
         )
         correct = pl.Series(OUTCOME_NAME, outcome == CORRECT).set(outcome == MISSING, None)
         slices = [
-            codec.decode(batch[family_column(index)].to_numpy()).to_series().alias(codec.columns[0].name)
+            codec.values(batch[family_column(index)]).alias(codec.columns[0].name)
             for index, codec in enumerate(self.codecs)
         ]
         return found.with_columns(correct, *(each for each in slices if each.name not in found.columns))
@@ -94,7 +94,14 @@ def open_export(comparison: Comparison) -> Export:
     """
     if comparison.by_position:
         raise UsageError("a log that is sorted by id needs ids; --on row has none")
-    pair = open_pair(comparison)
+    pair = open_pair(comparison, scan=False)
+    cut = next((name for name, about in pair.rule.slices.items() if "cut" in about), None)
+    if cut is not None:
+        column = pair.rule.slices[cut]["of"]
+        raise UsageError(
+            f"--by {cut}: what is converted keeps values, so that they can be cut in any way later; "
+            f"name the column: --by {column}"
+        )
     log = pair.a
     assert isinstance(log, ShardedLog)
     recipe = log.recipe

@@ -2,77 +2,297 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from streamcmp.comparison import OPTION_OF_SIDE, SIDES, Comparison, SideName
-from streamcmp.errors import UsageError
-from streamcmp.logs.slices import FamilyCodec, SliceColumn, decide_slice, whole_numbers
+from streamcmp.comparison import ALL_PAIRS, OPTION_OF_SIDE, SIDES, Comparison, SideName
+from streamcmp.errors import StreamcmpError, UsageError
+from streamcmp.logs.columns import LABEL_RANKS, Roles, candidates
+from streamcmp.logs.cuts import CutColumn, Quantiles, quantiles
+from streamcmp.logs.derived import Source, parse_expression
+from streamcmp.logs.sets import decide_set, holds_lists
+from streamcmp.logs.slices import Coded, FamilyCodec, Seen, decide_slice, whole_numbers
+from streamcmp.logs.truth import LABEL, TruthColumns
 from streamcmp.logs.view import View, refuse_unknown
+from streamcmp.slicing import Part, parse_part
 from streamcmp.tally import family_name
+from streamcmp.terms import Plain
+
+CLASS = "class"  # means the label, where no column is called so
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A family as one side carries it: its codec, and its columns with this side's names for them."""
+    """A family as one side carries it: its codec, and its columns with where this side finds their values."""
 
     index: int
     codec: FamilyCodec
-    columns: tuple[tuple[SliceColumn, str], ...]
+    columns: tuple[tuple[Coded, Source], ...]
+
+
+@dataclass(frozen=True)
+class Families:
+    """All families. `by`: per family its columns' names in the report; `about`: see `Rule.slices`."""
+
+    by: tuple[tuple[str, ...], ...] = ()
+    codecs: tuple[FamilyCodec, ...] = ()
+    sides: Mapping[SideName, tuple[Family, ...]] | None = None
+    parts: Mapping[str, Part] | None = None
+    labels: frozenset[str] = frozenset()
+    waiting: Mapping[SideName, tuple[Quantiles, ...]] | None = None
+
+    def of(self, side: SideName) -> tuple[Family, ...]:
+        """What a side carries."""
+        return (self.sides or {}).get(side, ())
+
+    def notes(self) -> tuple[str, ...]:
+        """What `class` was taken for."""
+        if not self.labels:
+            return ()
+        names = dict.fromkeys(
+            "the truth file's" if source.roots == (LABEL,) else repr(source.name)
+            for families in (self.sides or {}).values()
+            for family in families
+            for column, source in family.columns
+            if column.name in self.labels
+        )
+        return (f"--by {CLASS} means the label ({', '.join(names)}), as no column has that name",)
+
+    def to_find(self, side: SideName) -> tuple[Quantiles, ...]:
+        """The columns whose edges a side's values decide."""
+        return (self.waiting or {}).get(side, ())
+
+    def describe(self) -> dict[str, Any]:
+        """What makes slices comparable that are not plain columns; the edges as far as they are known."""
+        found: dict[str, Any] = {}
+        for codec in self.codecs:
+            for column in codec.columns:
+                about = _about(column, (self.parts or {})[column.name], label=column.name in self.labels)
+                if about:
+                    found[column.name] = about
+        return found
+
+
+def _about(column: Coded, part: Part, *, label: bool) -> dict[str, Any]:
+    about: dict[str, Any] = {"label": True} if label else {}
+    if part.expression is not None or part.cut is not None:
+        about["of"] = part.expression or part.column
+    if part.cut is not None:
+        about["cut"] = part.cut.kind
+        if part.cut.kind != "bins":
+            about["count"] = part.cut.count
+    if isinstance(column, CutColumn):
+        about["edges"] = list(column.edges)
+    return about | ({"overlapping": True} if column.overlapping else {})
 
 
 def decide_families(
-    comparison: Comparison, views: Mapping[SideName, View]
-) -> tuple[tuple[FamilyCodec, ...], dict[SideName, tuple[Family, ...]]]:
+    comparison: Comparison,
+    views: Mapping[SideName, View],
+    roles: Mapping[SideName, Roles],
+    truth: TruthColumns | None,
+) -> Families:
     """One codec per `--by` term, and what each side carries of it."""
-    names: dict[SideName, dict[str, str]] = {side: _own_names(comparison, views[side]) for side in SIDES}
-    columns: dict[str, SliceColumn] = {}
+    finder = _Finder(comparison, views, roles, truth)
+    columns: dict[str, Coded] = {}
     codecs: list[FamilyCodec] = []
+    by: list[tuple[str, ...]] = []
     carried: dict[SideName, list[Family]] = {side: [] for side in SIDES}
-    for index, term in enumerate(comparison.by):
-        carriers = [side for side in SIDES if all(name in names[side] for name in term)]
+    waiting: dict[SideName, list[Quantiles]] = {side: [] for side in SIDES}
+    for index, texts in enumerate(comparison.by):
+        parts = [finder.part(text) for text in texts]
+        sources = {side: finder.sources(side, index, parts) for side in SIDES}
+        carriers = [side for side in SIDES if all(source is not None for source in sources[side])]
         if not carriers:
-            _refuse(term, names, views)
-        for name in term:
-            if name not in columns:
-                own = {side: names[side][name] for side in SIDES if name in names[side]}
-                seen = {side: views[side].typed(column) for side, column in own.items()}
-                whole = whole_numbers(seen)
-                spans = [views[side].span(column) for side, column in own.items() if whole and seen[side]]
-                columns[name] = decide_slice(name, seen, spans)
-        codec = FamilyCodec([columns[name] for name in term], carriers[0])
+            finder.refuse(parts)
+        for at, part in enumerate(parts):
+            if part.name not in columns:
+                own = {side: source for side in SIDES if (source := sources[side][at]) is not None}
+                seen = {side: finder.typed(side, source) for side, source in own.items()}
+                columns[part.name] = column = finder.decide(part, own, seen)
+                if isinstance(column, CutColumn) and part.cut is not None and part.cut.kind == "quantiles":
+                    first = next(iter(own))
+                    waiting[first].append(quantiles(column, own[first], seen[first]))
+        codec = FamilyCodec([columns[part.name] for part in parts], carriers[0])
         codecs.append(codec)
+        by.append(tuple(part.name for part in parts))
         for side in carriers:
-            parts = tuple((columns[name], names[side][name]) for name in term)
-            carried[side].append(Family(index, codec, parts))
-    return tuple(codecs), {side: tuple(families) for side, families in carried.items()}
-
-
-def _own_names(comparison: Comparison, view: View) -> dict[str, str]:
-    """The `--by` columns that a side has: name in the report -> name on this side."""
-    log = comparison.log(view.side)
-    if not log.by:
-        return {name: name for term in comparison.by for name in term if view.has(name)}
-    option = f"--{OPTION_OF_SIDE[view.side]}-by"
-    names: dict[str, str] = {}
-    for term, own_term in zip(comparison.by, log.by, strict=True):
-        for name, own in zip(term, own_term, strict=True):
-            if names.setdefault(name, view.require(own, option)) != own:
-                raise UsageError(
-                    f"{option} gives {name!r} two columns, {names[name]!r} and {own!r}; name one"
+            pairs = zip(codec.columns, sources[side], strict=True)
+            carried[side].append(
+                Family(
+                    index, codec, tuple((column, source) for column, source in pairs if source is not None)
                 )
-    return names
-
-
-def _refuse(
-    term: tuple[str, ...], names: Mapping[SideName, Mapping[str, str]], views: Mapping[SideName, View]
-) -> NoReturn:
-    """Raise the error for a term that no side carries."""
-    for name in term:
-        if not any(name in names[side] for side in SIDES):
-            refuse_unknown(name, views, "--by")
-    raise UsageError(
-        f"--by {family_name(term)}: no log has all of these columns; crossed slices come from one log\n"
-        + "\n".join(f"columns of {view.label}: {', '.join(view.columns)}" for view in views.values())
+            )
+    _check_names(by)
+    return Families(
+        tuple(by),
+        tuple(codecs),
+        {side: tuple(families) for side, families in carried.items()},
+        finder.parts,
+        frozenset(finder.labels),
+        {side: tuple(found) for side, found in waiting.items()},
     )
+
+
+def named_columns(comparison: Comparison, view: View) -> list[str]:
+    """The columns of a log that `--by` names, as far as they can be told before they are looked for."""
+    found: list[str] = []
+    for term in comparison.log(view.side).by or comparison.by:
+        for text in term:
+            try:
+                part = Part(text) if isinstance(text, Plain) or view.has(text) else parse_part(text)
+                found += parse_expression(part.expression) if part.expression else [part.column]
+            except UsageError:  # said when the family is decided
+                continue
+    return found
+
+
+def _check_names(by: list[tuple[str, ...]]) -> None:
+    """Texts that differ may have one name: `bins(0,1)` and `bins(0, 1)`."""
+    for term in by:
+        if len(set(term)) < len(term):
+            raise UsageError(f"--by {family_name(term)} names the same column twice")
+        if by.count(term) > 1:
+            raise UsageError(f"--by names the family {family_name(term)} twice")
+        if family_name(term) == ALL_PAIRS:
+            raise UsageError(f"--by: the family of all pairs is called {ALL_PAIRS}; use another name")
+
+
+class _Finder:
+    """Looks for what `--by` names."""
+
+    def __init__(
+        self,
+        comparison: Comparison,
+        views: Mapping[SideName, View],
+        roles: Mapping[SideName, Roles],
+        truth: TruthColumns | None,
+    ) -> None:
+        self._comparison, self._views, self._roles, self._truth = comparison, views, roles, truth
+        self._own: dict[tuple[SideName, str], str] = {}
+        self.parts: dict[str, Part] = {}
+        self.labels: set[str] = set()
+
+    def part(self, text: str) -> Part:
+        """What a text asks for: a column of this name, whatever it looks like, goes before all else."""
+        part = Part(str(text)) if self._is_column(text) else parse_part(text)
+        if self.parts.setdefault(part.name, part) != part:
+            raise UsageError(f"--by gives the name {part.name!r} to two different columns; rename one")
+        return part
+
+    def _is_column(self, text: str) -> bool:
+        return isinstance(text, Plain) or any(view.has(text) for view in self._views.values())
+
+    def sources(self, side: SideName, term: int, parts: list[Part]) -> list[Source | None]:
+        """Where a side finds each part; None where it does not have it."""
+        own_terms = self._comparison.log(side).by
+        if not own_terms:
+            return [self._source(side, part) for part in parts]
+        option = f"--{OPTION_OF_SIDE[side]}-by"
+        return [
+            self._named(side, part, text, option) for part, text in zip(parts, own_terms[term], strict=True)
+        ]
+
+    def _named(self, side: SideName, part: Part, text: str, option: str) -> Source:
+        """What `--left-by` or `--right-by` says of a part: a column, or another expression."""
+        view = self._views[side]
+        own = Part(str(text)) if isinstance(text, Plain) or view.has(text) else parse_part(text, option)
+        if own.cut is not None and own.cut != part.cut:
+            raise UsageError(f"{option} cuts {text!r} otherwise than --by does; name the column only")
+        if self._own.setdefault((side, part.name), str(text)) != text:
+            first = self._own[side, part.name]
+            raise UsageError(
+                f"{option} gives {part.name!r} two columns, {first!r} and {str(text)!r}; name one"
+            )
+        if own.expression is None:
+            return Source((view.require(own.column, option),), own.column)
+        roots = tuple(view.require(name, option) for name in parse_expression(own.expression))
+        return Source(roots, part.column, own.expression)
+
+    def _source(self, side: SideName, part: Part) -> Source | None:
+        view = self._views[side]
+        if part.expression is not None:
+            roots = parse_expression(part.expression)
+            return Source(roots, part.column, part.expression) if all(map(view.has, roots)) else None
+        if view.has(part.column):
+            return Source((part.column,), part.column)
+        if part.column == CLASS and not any(one.has(CLASS) for one in self._views.values()):
+            label = self._label(side)
+            if label is not None:
+                self.labels.add(part.name)
+                return Source((label,), label)
+        return None
+
+    def _label(self, side: SideName) -> str | None:
+        """The column of the label: the outcome's, else the one named, else the only one called so."""
+        if self._truth is not None:
+            return LABEL
+        view, outcome = self._views[side], self._roles[side].outcome
+        named = outcome.label or self._comparison.log(side).label
+        if named is not None:
+            return named if view.has(named) else None
+        found = candidates(view.columns, LABEL_RANKS[0])
+        return found[0] if len(found) == 1 else None
+
+    def typed(self, side: SideName, source: Source) -> Seen:
+        """The values as each shard types them, where it holds any."""
+        if source.roots == (LABEL,) and self._truth is not None:
+            return self._truth.view.typed(self._truth.label)
+        made = (
+            (part.label, source.column({name: part.column(name) for name in source.roots}, part.label))
+            for part in self._views[side].parts
+        )
+        return [(label, column) for label, column in made if column.kind != "null"]
+
+    def decide(self, part: Part, own: Mapping[SideName, Source], seen: Mapping[SideName, Seen]) -> Coded:
+        """How the values of a part become slices."""
+        lists = any(holds_lists(column) for columns in seen.values() for _, column in columns)
+        if lists and part.cut is not None:
+            raise UsageError(
+                f"--by {part.name}: {part.column} holds lists, and {part.cut.kind} cuts single values; "
+                f"--by {part.column} makes a slice of each element"
+            )
+        if part.cut is not None and part.cut.kind != "top":
+            return CutColumn(part.name, part.cut, part.cut.numbers if part.cut.kind == "bins" else ())
+        if lists:
+            return decide_set(part.name, seen)
+        whole = whole_numbers(seen)
+        spans = [
+            self._views[side].span(source.roots[0])
+            for side, source in own.items()
+            if whole and seen[side] and source.expression is None and source.roots != (LABEL,)
+        ]
+        return decide_slice(part.name, seen, spans)
+
+    def refuse(self, parts: list[Part]) -> NoReturn:
+        """Raise the error for a term that no side carries."""
+        for part in parts:
+            for name in parse_expression(part.expression) if part.expression else (part.column,):
+                known = self._source("a", part) or self._source("b", part)
+                if known is None and not any(view.has(name) for view in self._views.values()):
+                    self._unknown(name, part)
+        raise UsageError(
+            f"--by {family_name([part.name for part in parts])}: no log has all of these columns; crossed "
+            "slices come from one log\n"
+            + "\n".join(
+                f"columns of {view.label}: {', '.join(view.columns)}" for view in self._views.values()
+            )
+        )
+
+    def _unknown(self, name: str, part: Part) -> NoReturn:
+        try:
+            refuse_unknown(name, self._views, "--by")
+        except StreamcmpError as error:
+            advice = list(_advice(name, part))
+            if not advice:
+                raise
+            error.args = (f"{error}\n{advice[0]}",)
+            raise
+
+
+def _advice(name: str, part: Part) -> Iterator[str]:
+    if name == CLASS:
+        yield "without a column of this name, class is the label, and no log has one; --label names it"
+    elif part.expression is None and not name.replace("_", "").replace(".", "").isalnum():
+        yield f"an expression needs a name: --by {name + ' AS name'!r}"

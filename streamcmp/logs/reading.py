@@ -116,15 +116,15 @@ class Cook:
     def _stream(
         self, frame: pl.LazyFrame, chunk_rows: int, *, rows: int, label: str
     ) -> Iterator[pl.DataFrame]:
-        """The scan; what Polars refuses while a condition is evaluated is blamed on `--where`."""
+        """The scan; what Polars refuses while SQL is evaluated is blamed on it."""
         try:
             yield from stream(frame, chunk_rows, rows=rows, label=label)
         except DataError as error:
-            condition = next((one.where.text for one in self.recipes.values() if one.where is not None), None)
-            if condition is None or not isinstance(error.__cause__, InvalidOperationError):
+            sql = " or ".join(dict.fromkeys(text for one in self.recipes.values() for text in one.sql()))
+            if not sql or not isinstance(error.__cause__, InvalidOperationError):
                 raise
             said = str(error.__cause__).splitlines()[0]
-            raise DataError(f"{label}: --where {condition!r} fails: {said}") from error
+            raise DataError(f"{label}: {sql} fails: {said}") from error
 
     def _convert(self, part: Part) -> Iterator[pl.DataFrame]:
         """One shard batch by batch, each by its own types."""

@@ -54,8 +54,19 @@ class Recipe:
         names += [self.outcome.label] if self.outcome.label is not None else []
         names += self.where.roots if self.where is not None and self.filters else ()
         names += [guard.columns[self.side] for guard in self.guards]
-        names += [name for family in self.families for _, name in family.columns]
-        return list(dict.fromkeys(names))
+        names += [name for family in self.families for _, source in family.columns for name in source.roots]
+        attached = self.truth.column.name if self.truth is not None else None
+        return list(dict.fromkeys(name for name in names if name != attached))
+
+    def sql(self) -> list[str]:
+        """The options whose SQL is evaluated, as they were given."""
+        texts = [f"--where {self.where.text!r}"] if self.where is not None and self.filters else []
+        return texts + [
+            f"--by {source.expression!r}"
+            for family in self.families
+            for _, source in family.columns
+            if source.expression is not None
+        ]
 
     def identify(self, columns: Mapping[str, Column], where: str) -> tuple[pl.Expr, list[Check]]:
         """The canonical id and its checks."""
@@ -100,8 +111,8 @@ class Recipe:
         self, family: Family, columns: Mapping[str, Column], where: str
     ) -> tuple[pl.Expr, list[Check]]:
         codes, checks = [], []
-        for column, name in family.columns:
-            code, found = column.encode(columns[name], self.side, where=where)
+        for column, source in family.columns:
+            code, found = column.encode(source.column(columns, where), self.side, where=where)
             codes.append(code)
             checks += found
         return family.codec.encode(codes), checks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +52,7 @@ class SliceColumn:
     dtypes: Mapping[SideName, pl.DataType]
     dictionary: Dictionary = field(default_factory=Dictionary, compare=False)
     span: Span | None = None
+    overlapping: ClassVar[bool] = False
 
     def encode(self, column: Column, side: SideName, *, where: str) -> tuple[pl.Expr, list[Check]]:
         """The code of each value of a side's column; `where` names the shard or batch in errors."""
@@ -70,7 +71,7 @@ class SliceColumn:
                 "the files know of; write the files anew"
             )
             return self.span.encode(column.expr), [
-                Check(self.span.outside(column.expr), (column.name,), problem)
+                Check(self.span.outside(column.expr), column.read, problem)
             ]
         if self.dictionary.own is not None:
             return self.dictionary.encode(column.expr), []
@@ -83,21 +84,59 @@ class SliceColumn:
             return self.span.decode(codes).cast(self.dtypes[side])
         return unspell(self.dictionary.decode(codes), self.dtypes[side])
 
+    values = decode
+
+
+class Coded(Protocol):
+    """A column that slices, whichever way: values to codes of UInt32, 0 for null, and back."""
+
+    @property
+    def name(self) -> str:
+        """What the report calls it."""
+        ...
+
+    @property
+    def overlapping(self) -> bool:
+        """Whether one row may be in several slices. `decode` gives lists then, none of them empty."""
+        ...
+
+    def encode(self, column: Column, side: SideName, *, where: str) -> tuple[pl.Expr, list[Check]]:
+        """The code of each value of a side's column; `where` names the shard or batch in errors."""
+        ...
+
+    def decode(self, codes: pl.Series, side: SideName) -> pl.Series:
+        """The slice of each UInt32 code, in the type of a side."""
+        ...
+
+    def values(self, codes: pl.Series, side: SideName) -> pl.Series:
+        """What stood in the log; where a slice is a value, that."""
+        ...
+
 
 class FamilyCodec:
     """The codes of one family: of its only column, or of the combinations that occur of several."""
 
-    def __init__(self, columns: Sequence[SliceColumn], side: SideName = "a") -> None:
+    def __init__(self, columns: Sequence[Coded], side: SideName = "a") -> None:
         """`side`: whose types the values keep; a wherever a carries the family."""
         self.columns = tuple(columns)
         self._side = side
         self._crossed = Crossing(len(self.columns)) if len(self.columns) > 1 else None
+
+    @property
+    def overlapping(self) -> tuple[str, ...]:
+        """The columns of `decode` that hold lists: a row is in the slice of each value."""
+        return tuple(SLICE_PREFIX + column.name for column in self.columns if column.overlapping)
 
     def encode(self, codes: Sequence[pl.Expr]) -> pl.Expr:
         """The family's UInt32 code, from the codes of its columns."""
         if self._crossed is None:
             return codes[0]
         return self._crossed.encode(codes)
+
+    def values(self, codes: pl.Series) -> pl.Series:
+        """The values of the family's only column, lists as such."""
+        (column,) = self.columns
+        return column.values(codes, self._side)
 
     def decode(self, codes: npt.NDArray[np.integer[Any]] | Sequence[int]) -> pl.DataFrame:
         """One row per code; a column `slice.<name>` per column of the family, in that column's own type."""
@@ -220,7 +259,7 @@ def _parsed(column: Column, text: pl.Expr, dtype: pl.DataType) -> tuple[pl.Expr,
     nan = column.expr.cast(pl.Float64, strict=False).is_nan().fill_null(value=False)
     bad = text.is_null() & column.expr.is_not_null() & (~nan if dtype.is_float() else pl.lit(value=True))
     problem = f"this slice value is not {dtype}, which the column is in the other log; store one type in both"
-    return text, [Check(bad, (column.name,), problem)]
+    return text, [Check(bad, column.read, problem)]
 
 
 def _fits(column: Column, dtype: pl.DataType) -> list[Check]:
@@ -228,7 +267,7 @@ def _fits(column: Column, dtype: pl.DataType) -> list[Check]:
     if common_type([column.dtype, dtype]) == dtype:
         return []
     bad = column.expr.is_not_null() & column.expr.cast(dtype, strict=False).is_null()
-    return [Check(bad, (column.name,), f"this slice value does not fit {dtype}, as those before it do")]
+    return [Check(bad, column.read, f"this slice value does not fit {dtype}, as those before it do")]
 
 
 def _roomy(dtype: pl.DataType) -> pl.DataType:
@@ -252,7 +291,8 @@ def _one_type(name: str, seen: Seen) -> tuple[pl.DataType, bool]:
                 f"the slice column {name!r}",
                 where=other_where,
                 type_name=other.type_name,
-                advice="a slice is a single value; columns that hold lists or structs do not slice yet",
+                advice="a slice is a single value, or a list of single values; name a field of an object: "
+                f"--by {name}.field",
             )
         if not (
             first.kind == other.kind

@@ -7,7 +7,7 @@ forms, so that "equal" means the same thing wherever values meet.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import polars as pl
@@ -42,11 +42,15 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as one shard types it. `untyped`: the file has no types, so that text may mean anything."""
+    """A column as one shard types it. `untyped`: the file has no types, so that text may mean anything.
+
+    `made`: how the values are made of other columns, and their names, where they are not read.
+    """
 
     name: str
     dtype: pl.DataType
     untyped: bool = False
+    made: tuple[pl.Expr, tuple[str, ...]] | None = field(default=None, compare=False, repr=False)
 
     @property
     def kind(self) -> Kind:
@@ -56,7 +60,12 @@ class Column:
     @property
     def expr(self) -> pl.Expr:
         """The raw values. Not `pl.col`, which takes the names `*` and `^...$` for patterns."""
-        return by_name(self.name).as_expr()
+        return by_name(self.name).as_expr() if self.made is None else self.made[0]
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The columns of the log that are behind it: what messages about a value show."""
+        return (self.name,) if self.made is None else self.made[1]
 
     @property
     def type_name(self) -> str:

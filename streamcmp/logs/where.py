@@ -55,20 +55,29 @@ def quoted(text: str) -> str:
 
 def parse_where(text: str) -> tuple[str, ...]:
     """The columns a condition names. Raises UsageError for what is no condition on single rows."""
+    return parse_rows(text, "--where", "a condition", "filters a log")
+
+
+def parse_rows(text: str, option: str, what: str, purpose: str) -> tuple[str, ...]:
+    """The columns that SQL on single rows names. Raises UsageError, in these words, for anything else."""
     try:
         expr = pl.sql_expr(quoted(text))
         roots = tuple(dict.fromkeys(expr.meta.root_names()))
         tree = expr.meta.serialize(format="json")
     except PolarsError as error:
         first = str(error).splitlines()[0]
-        raise UsageError(f"--where {text!r} is not a condition in SQL: {first}") from error
+        raise UsageError(f"{option} {text!r} is not {what} in SQL: {first}{_hint(first)}") from error
     if any(node in tree for node in MANY_ROWS):
-        raise UsageError(
-            f"--where {text!r} looks at several rows; only a condition on single rows filters a log"
-        )
+        raise UsageError(f"{option} {text!r} looks at several rows; only {what} on single rows {purpose}")
     if not roots:
-        raise UsageError(f"--where {text!r} names no column")
+        raise UsageError(f"{option} {text!r} names no column")
     return roots
+
+
+def _hint(problem: str) -> str:
+    """Some columns are called as SQL's own words are."""
+    word = re.match(r"unsupported function '(\w+)'", problem)
+    return f'; if {word[1]} is a column, put it in double quotes: "{word[1]}"' if word else ""
 
 
 def resolve_where(text: str | None, views: Mapping[SideName, View]) -> Where | None:

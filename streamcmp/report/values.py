@@ -50,6 +50,8 @@ def native_json_values(column: pl.Series) -> pl.Series | None:
         return _iso(column)
     if column.dtype.is_float():  # Float64, as narrower ones are written with the digits that they need
         return column.cast(pl.Float64) if column.is_finite().all() else None
+    if isinstance(column.dtype, pl.Enum | pl.Categorical):
+        return column.cast(pl.String)
     plain = isinstance(column.dtype, pl.String | pl.Boolean) or column.dtype.is_integer()
     return column if plain else None
 

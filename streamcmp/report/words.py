@@ -123,6 +123,11 @@ def moved_points(change: Change) -> tuple[str, str, str]:
 
 def heterogeneity_line(report: Report, family: Family) -> str | None:
     """Whether a family's slices are alike, and both means of their gains; or None."""
+    if family.overlapping:
+        return (
+            "slices overlap: a pair counts in each slice that it belongs to, so that their gains are not "
+            "averaged, nor asked whether they are alike"
+        )
     found, parts = family.heterogeneity, []
     if found is not None:
         statistic = (

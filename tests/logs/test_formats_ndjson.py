@@ -21,7 +21,7 @@ def test_plain_and_compressed(tmp_path: Path, ending: str, kind: str) -> None:
     shard = open_one(write(tmp_path / f"log.{kind}{ending}", rows))
     assert shard.schema() == {
         "id": pl.Int64, "ok": pl.Boolean, "note": pl.String, "more": pl.Struct([]),
-        "more.deep": pl.List(pl.Null()),
+        "more.deep": pl.List(pl.Int64()),
     }  # fmt: skip
     assert not shard.untyped
     assert read(shard, "ok", "absent", "id") == [(True, None, 1), (None, None, 2), (None, None, 3)]
@@ -102,7 +102,7 @@ def test_key_first_seen_late(tmp_path: Path) -> None:
 def test_schema_of_mixed_values(tmp_path: Path) -> None:
     lines = '{"a":null,"b":1,"c":"x","d":1,"e":null}\n{"a":[1],"b":0.5,"c":2,"d":9223372036854775808}\n'
     assert open_one(write(tmp_path / "log.jsonl", lines)).schema() == {
-        "a": pl.List(pl.Null), "b": pl.Float64, "c": pl.String, "d": pl.Int128, "e": pl.Null,
+        "a": pl.List(pl.Int64), "b": pl.Float64, "c": pl.String, "d": pl.Int128, "e": pl.Null,
     }  # fmt: skip
 
 
@@ -153,7 +153,9 @@ def test_lines_that_are_no_object(tmp_path: Path, lines: str, message: str, colu
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        ("[1]", "holds a list in column 'x'; name a column of single values"),
+        ('[1, "a"]', "holds a list of several types in column 'x'"),
+        ('["a", {"a":1}]', "holds a list of several types in column 'x'"),
+        ('[[{"a":1}]]', "holds an object in column 'x'"),
         ('{"a":1}', "holds an object in column 'x'"),
         (str(2**127), "has an integer beyond 128 bits in column 'x'"),
         ("9" * 5000, "holds an integer of thousands of digits"),
@@ -169,6 +171,17 @@ def test_values_that_cannot_be_read(tmp_path: Path, raw: str | bytes, message: s
         read(shard, "id", "x")
     if "digits" not in message and "nested" not in message:
         assert read(shard, "id") == [(None,), (7,)]  # a column nobody needs does not matter
+
+
+def test_lists_of_one_type(tmp_path: Path) -> None:
+    rows = ['{"x":[1,2]}', '{"x":[]}', '{"x":null}', "{}", '{"x":[null]}', '{"x":[0.5]}']
+    shard = open_one(write(tmp_path / "log.jsonl", "\n".join(rows)))
+    assert shard.schema()["x"] == pl.List(pl.Float64)
+    assert read(shard, "x") == [([1.0, 2.0],), ([],), (None,), (None,), ([None],), ([0.5],)]
+    later = '{"x":[]}\n' * 2000 + '{"x":["a"]}\n'
+    shard = open_one(write(tmp_path / "later.jsonl", later))
+    assert shard.schema()["x"] == pl.List(pl.Null)
+    assert shard.schema(complete=True)["x"] == pl.List(pl.String)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from streamcmp.errors import (
 )
 from streamcmp.logs.dictionary import Dictionary, Span
 from streamcmp.logs.model import CanonicalLog, LogPair
+from streamcmp.logs.slices import SliceColumn
 from tests.logs.opened import opened, read
 
 
@@ -109,13 +110,19 @@ def test_codes_agree_over_batches_threads_and_passes() -> None:
     assert slices(pair, pair.a) == list(zip(values, [n % 5 for n in range(5000)], strict=True))
 
 
+def span_of(pair: Any) -> Span | None:
+    column = pair.codecs[0].columns[0]
+    assert isinstance(column, SliceColumn)
+    return column.span
+
+
 @pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt32, pl.Int64])
 def test_whole_numbers_of_a_narrow_range(dtype: type[pl.DataType], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamcmp.logs.view.SPAN_ROWS", 0)
     left = log({"level": dtype}, level=[7, None, 9, 7])
     right = log({"level": pl.Int64}, level=[7, 8, 9, None])
     pair = opened(left, right, by=(("level",), ("level", "correct")))
-    assert pair.codecs[0].columns[0].span == Span(7, 9)
+    assert span_of(pair) == Span(7, 9)
     assert slices(pair, pair.a) == [(7,), (None,), (9,), (7,)]
     assert slices(pair, pair.b) == [(7,), (8,), (9,), (None,)]
     assert read(pair.a)["family0"].to_list() == [1, 0, 3, 1]
@@ -127,7 +134,7 @@ def test_a_narrow_range_anywhere(low: int, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("streamcmp.logs.view.SPAN_ROWS", 0)
     frame = log(level=[low + 2, None, low])
     pair = opened(frame, frame, by=(("level",),))
-    assert pair.codecs[0].columns[0].span == Span(low, low + 2)
+    assert span_of(pair) == Span(low, low + 2)
     assert slices(pair, pair.a) == [(low + 2,), (None,), (low,)]
 
 
@@ -136,7 +143,7 @@ def test_a_wide_range_has_a_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
     for wide in ([-(2**63), 2**63 - 1], [0, 2**20], [-(2**63), -(2**63) + 1]):
         frame = log(level=wide)
         pair = opened(frame, frame, by=(("level",),))
-        assert pair.codecs[0].columns[0].span is None
+        assert span_of(pair) is None
         assert slices(pair, pair.a) == [(value,) for value in wide]
 
 
@@ -288,9 +295,12 @@ def test_moments_of_different_kinds_are_different_slices() -> None:
     assert read(same.a)["family0"][0] == read(same.b)["family0"][0]
 
 
-def test_lists_are_a_clear_error() -> None:
-    with pytest.raises(UnusableType, match="do not slice yet"):
-        opened(log(s=[["a"]]), log(s=["a"]), by=(("s",),))
+@pytest.mark.parametrize("value", [{"x": 1}, [{"x": 1}], [["a"]]])
+def test_objects_and_lists_of_lists_are_a_clear_error(value: Any) -> None:
+    with pytest.raises(
+        UnusableType, match=r"the slice column 's' is .*; a slice is a single value, or a list"
+    ):
+        opened(log(s=[value]), log(s=["a"]), by=(("s",),))
 
 
 def test_ndjson_that_changes_its_type(tmp_path: Path) -> None:

@@ -47,10 +47,14 @@ def learn(schema: dict[str, pl.DataType], rows: Sequence[dict[str, Any]]) -> Non
 def dtype_of(values: list[Any], before: pl.DataType | None) -> pl.DataType:
     """The type of a key with these values and the type `before` so far: that of the first not null.
 
-    Integers take the width they need, and give way to floats.
+    Integers take the width they need, and give way to floats. The elements of lists have one type likewise.
     """
     kinds = set(map(type, values)) - {_NONE}
     found = before or pl.Null()
+    if kinds == {list} and isinstance(found, pl.Null | pl.List):
+        inner = found.inner if isinstance(found, pl.List) else pl.Null()
+        elements = list(chain.from_iterable(value for value in values if value is not None))
+        return pl.List(dtype_of(elements, inner if isinstance(inner, pl.DataType) else inner()))
     if kinds == {int}:
         present = [value for value in values if value is not None]
         values = [present[0], min(present), max(present)]
@@ -78,7 +82,8 @@ def columns_of(names: Sequence[str], columns: list[list[Any]], at: At) -> Iterat
     """Frames of the columns, in row order: one, unless a column mixes types; then one per run of equal types.
 
     Raises:
-        DataError: built by `at` for a value that is an object, a list, beyond 128 bits or invalid text.
+        DataError: built by `at` for a value that is an object, beyond 128 bits or invalid text, and for a
+            list that holds such or values of several types.
     """
     height = len(columns[0])
     mixed = [values for values in columns if not _homogeneous(values)]
@@ -141,8 +146,28 @@ def _series(name: str, values: list[Any], first: int, at: At) -> pl.Series:
             return _wide_integers(name, values, first, at)
     if kinds <= {int, float}:
         return pl.Series(name, values, dtype=pl.Float64, strict=False)
+    if kinds == {list}:
+        return _lists(name, values, first, at)
     row = next(index for index, value in enumerate(values) if isinstance(value, (dict, list)))
     raise at(first + row, f"holds {kind(values[row])} in column {name!r}; name a column of single values")
+
+
+def _lists(name: str, values: list[Any], first: int, at: At) -> pl.Series:
+    """A column of lists, whose elements are of one type."""
+    elements = list(chain.from_iterable(value for value in values if value is not None))
+    if elements and not _homogeneous(elements):
+        row = next(index for index, value in enumerate(values) if value and not _homogeneous(value))
+        raise at(first + row, f"holds a list of several types in column {name!r}")
+
+    def of_element(index: int, what: str) -> DataError:
+        for row, value in enumerate(values):
+            index -= len(value or ())
+            if index < 0:
+                return at(first + row, what)
+        raise IndexError(index)
+
+    inner = _series(name, elements, 0, of_element).dtype
+    return pl.Series(name, values, dtype=pl.List(inner), strict=False)
 
 
 def _not_too_long(texts: pl.Series, first: int, at: At) -> pl.Series:

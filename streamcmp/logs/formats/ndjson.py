@@ -90,8 +90,7 @@ class NdjsonShard(BaseShard):
 
         Raises:
             DataError: naming the line that is not one JSON object, or whose value in a needed column is an
-            object, a
-                list, an integer beyond 128 bits or invalid text.
+                object, an integer beyond 128 bits or invalid text, or a list that holds such.
         """
         names = list(dict.fromkeys(columns))
         reader = LineReader(names)
