@@ -387,7 +387,8 @@ def explain(
     Takes what `compare` takes, reads metadata only, and raises what `compare` raises before it reads rows.
     """
     request.check_options("explain", options, CompareOptions)
-    return local.explain(request.comparison(left, right, on, by, options), request.resources(options))
+    comparison = request.comparison(left, right, on, by, options)
+    return local.explain(comparison, request.resources(options), options.get("on_note"))
 
 
 def _count(

@@ -46,9 +46,15 @@ def _check_roll_up(tally: Tally) -> None:
             continue
         for counter, total in whole.items():
             if counter != "slice_differs" and parts.get(counter, total) != total:
+                more = (parts[counter] or 0) > (total or 0) and tally.rule is None
                 _broken(
                     tally,
-                    f"{counter} of family {family} is {_number(parts[counter])}, of overall {_number(total)}",
+                    f"{counter} of family {family} is {_number(parts[counter])}, of overall {_number(total)}"
+                    + (
+                        "; slices that overlap are known as such in reports in JSON and Parquet"
+                        if more
+                        else ""
+                    ),
                 )
     # A pair may differ in several families at once, and counts once in overall.
     differing = [parts["slice_differs"] or 0 for parts in sums.values() if "slice_differs" in parts]

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -17,14 +17,21 @@ from streamcmp.tally import SLICE_PREFIX
 Names = tuple[str, str]
 
 
-def parse(data: bytes, where: str) -> tuple[pl.DataFrame, Names | None]:
-    """A table from JSON (records, lines of records, or a report) or CSV; and the models' names in a report.
+class Said(NamedTuple):
+    """What a report says beside its numbers: the models' names, and the families whose slices overlap."""
+
+    names: Names | None = None
+    overlapping: frozenset[str] = frozenset()
+
+
+def parse(data: bytes, where: str) -> tuple[pl.DataFrame, Said]:
+    """A table from JSON (records, lines of records, or a report) or CSV; and what else a report says.
 
     Raises DataError, naming `where`, for anything else.
     """
     if data.lstrip()[:1] in (b"[", b"{"):
-        records, names = _records(data, where)
-        return _from_records(records, where), names
+        records, said = _records(data, where)
+        return _from_records(records, where), said
     if b"\0" in data:
         raise DataError(f"{where} is neither CSV, JSON nor Parquet: it is no text")
     _check_header(data, where)
@@ -34,7 +41,7 @@ def parse(data: bytes, where: str) -> tuple[pl.DataFrame, Names | None]:
     except pl.exceptions.PolarsError as problem:
         reason = _too_long_row(data) or first_line(problem)
         raise DataError(f"{where} cannot be read as CSV: {reason}") from None
-    return frame.with_columns(_typed(column) for column in frame.iter_columns()), None
+    return frame.with_columns(_typed(column) for column in frame.iter_columns()), Said()
 
 
 def names_of(comparison: object) -> Names | None:
@@ -44,6 +51,14 @@ def names_of(comparison: object) -> Names | None:
     first, second = found or (None, None)
     return (
         (first, second) if first and second and isinstance(first, str) and isinstance(second, str) else None
+    )
+
+
+def overlapping_of(families: object) -> frozenset[str]:
+    """The families of a report whose slices overlap."""
+    known = families if isinstance(families, list) else []
+    return frozenset(
+        str(one.get("family")) for one in known if isinstance(one, dict) and one.get("overlapping") is True
     )
 
 
@@ -76,7 +91,7 @@ def _too_long_row(data: bytes) -> str | None:
     return None
 
 
-def _records(data: bytes, where: str) -> tuple[list[dict[str, Any]], Names | None]:
+def _records(data: bytes, where: str) -> tuple[list[dict[str, Any]], Said]:
     try:
         try:
             whole = json.loads(data)
@@ -84,15 +99,15 @@ def _records(data: bytes, where: str) -> tuple[list[dict[str, Any]], Names | Non
             whole = [json.loads(line) for line in data.splitlines() if line.strip()]
     except (ValueError, RecursionError) as problem:
         raise DataError(f"{where} cannot be read as JSON: {problem}") from None
-    names = None
+    said = Said()
     if isinstance(whole, dict):
-        names = names_of(whole.get("comparison"))
+        said = Said(names_of(whole.get("comparison")), overlapping_of(whole.get("families")))
         whole = whole.get("results", [whole])
     if not isinstance(whole, list) or not all(isinstance(record, dict) for record in whole):
         raise DataError(
             f'{where}: expected a list of records such as {{"domain": "law", "n_ab": 4, "n_ba": 14}}'
         )
-    return [_flat(record) for record in whole], names
+    return [_flat(record) for record in whole], said
 
 
 def _flat(record: dict[str, Any]) -> dict[str, Any]:

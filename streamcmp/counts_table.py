@@ -14,12 +14,21 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from streamcmp.counts_file import first_line, names_of, parse
+from streamcmp.counts_file import first_line, names_of, overlapping_of, parse
 from streamcmp.errors import DataError, UnknownColumn, UsageError
 from streamcmp.report.model import EXTRA_FIELDS, RESULT_FIELDS
 from streamcmp.report.parquet import METADATA_PREFIX
 from streamcmp.report.values import json_ready, shown
-from streamcmp.tally import CELLS, COUNTERS, OVERALL, SLICE_PREFIX, Tally, slice_columns, sorted_table
+from streamcmp.tally import (
+    CELLS,
+    COUNTERS,
+    OVERALL,
+    SLICE_PREFIX,
+    Tally,
+    named_columns,
+    slice_columns,
+    sorted_table,
+)
 from streamcmp.tally_file import from_rows, load
 from streamcmp.whole_numbers import first_row, whole_numbers
 
@@ -59,8 +68,8 @@ def read(source: str | PathLike[str] | ArrowStream | pl.DataFrame) -> Tally:
         raise DataError(f"{path} is empty; it should hold a tally or a table of counts")
     if data.startswith(_PARQUET):
         return _from_parquet(path)
-    frame, names = parse(data, fspath(path))
-    return replace(from_frame(frame, fspath(path)), names=names)
+    frame, said = parse(data, fspath(path))
+    return replace(from_frame(frame, fspath(path)), names=said.names, marked=said.overlapping)
 
 
 def _from_parquet(path: Path) -> Tally:
@@ -73,10 +82,13 @@ def _from_parquet(path: Path) -> Tally:
         return load(path)
     tally = from_frame(pl.read_parquet(path, hive_partitioning=False), fspath(path))
     try:
-        comparison = json.loads(pl.read_parquet_metadata(path).get(f"{METADATA_PREFIX}comparison", "null"))
+        said = pl.read_parquet_metadata(path)
+        comparison, families = (
+            json.loads(said.get(METADATA_PREFIX + part, "null")) for part in ("comparison", "families")
+        )
     except ValueError:
         return tally
-    return replace(tally, names=names_of(comparison))
+    return replace(tally, names=names_of(comparison), marked=overlapping_of(families))
 
 
 def from_frame(frame: pl.DataFrame, where: str) -> Tally:
@@ -126,7 +138,7 @@ def _families(frame: pl.DataFrame, table: pl.DataFrame, where: str) -> dict[str,
 
 def _own_columns(family: str, rows: pl.DataFrame) -> pl.DataFrame:
     """Without the other families' slice columns. A family not called by its columns has those it fills."""
-    named = [SLICE_PREFIX + name for name in family.split(",")]
+    named = [SLICE_PREFIX + name for name in named_columns(family)]
     keys = slice_columns(rows)
     own = (
         named if set(named) <= set(keys) else [name for name in keys if rows[name].null_count() < rows.height]

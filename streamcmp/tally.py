@@ -16,6 +16,7 @@ from streamcmp.errors import UsageError
 from streamcmp.ledger import Ledger
 from streamcmp.parts import joined
 from streamcmp.slicing import overlapping
+from streamcmp.terms import split_term
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,6 +36,14 @@ WHOLE = IdShard()
 def family_name(columns: Sequence[str]) -> str:
     """`domain`, or `domain,class` where the columns are crossed; `overall` for none."""
     return ",".join(columns) or OVERALL
+
+
+def named_columns(family: str) -> tuple[str, ...]:
+    """The columns that the name of a family tells of; one with a comma of its own is taken for two."""
+    try:
+        return split_term(family, "the family")
+    except UsageError:
+        return tuple(family.split(","))
 
 
 def slice_columns(table: pl.DataFrame) -> list[str]:
@@ -89,7 +98,7 @@ class Tally:
     `n`. `rule` is None for such tables, `ledger` too where nothing is known of it. Two tallies are equal
     when their rules, ledgers and rows are; where the rows came from (`parts`), what a report that was read
     back called the models (`names`), which ids there were (`sketch`) and about how many of them were counted
-    by two of the tallies that this one is the sum of (`overlap`) does not matter. `overlaps` is for tables
+    by two of the tallies that this one is the sum of (`overlap`) does not matter. `marked` is for tables
     without a rule: see `overlapping`.
     """
 
@@ -100,13 +109,13 @@ class Tally:
     names: tuple[str, str] | None = None
     sketch: IdSketch | None = None
     overlap: int = 0
-    overlaps: frozenset[str] = frozenset()
+    marked: frozenset[str] = frozenset()
 
     @property
     def overlapping(self) -> frozenset[str]:
         """The families in which a pair may count in several slices: they do not add up to `overall`."""
         if self.rule is None:
-            return self.overlaps
+            return self.marked
         return overlapping(self.rule.by, self.rule.slices)
 
     @classmethod

@@ -26,6 +26,7 @@ from streamcmp.tally import (
     Part,
     Tally,
     family_name,
+    named_columns,
     slice_columns,
     sorted_table,
 )
@@ -222,7 +223,7 @@ def _families(counts: pl.DataFrame, rule: Rule | None) -> dict[str, tuple[str, .
         return {OVERALL: (), **{family_name(term): term for term in rule.by}}
     names = counts["family"].unique(maintain_order=True).to_list()
     names.sort(key=lambda name: name != OVERALL)
-    return {name: () if name == OVERALL else tuple(name.split(",")) for name in names}
+    return {name: () if name == OVERALL else named_columns(name) for name in names}
 
 
 def _ledger(frame: pl.DataFrame, where: str) -> Ledger:

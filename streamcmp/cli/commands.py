@@ -59,7 +59,7 @@ def run(
         **asdict(machine),
     }
     if explain:
-        show_plan(api.explain(**options))
+        show_plan(api.explain(**options, on_note=notes.note))
         return
     check_target(show.output, [*_inputs(logs, talk), *_given(show.baseline_report)])
     check_baseline(show)

@@ -146,9 +146,20 @@ def _strategy(step: Step) -> Callable[[LogPair, Resources, Outcome, Examples], I
     return pairs
 
 
-def explain(comparison: Comparison, resources: Resources) -> list[Step]:
-    """The strategies a count would try, in order, with what each needs and why. Reads metadata only."""
-    return list(plan(_opened(comparison, resources, scan=False), resources, look=False))
+def explain(
+    comparison: Comparison, resources: Resources, on_note: Callable[[str], None] | None = None
+) -> list[Step]:
+    """The strategies a count would try, in order, with what each needs and why. Reads metadata only.
+
+    `on_note` is told what else would be read before.
+    """
+    pair = _opened(comparison, resources, scan=False)
+    waiting = [name for name, about in pair.rule.slices.items() if about.get("cut") == "quantiles"]
+    if waiting and on_note is not None:
+        on_note(
+            f"the edges of {' and '.join(waiting)} need a scan first: of these columns alone, once or more"
+        )
+    return list(plan(pair, resources, look=False))
 
 
 def _conclude(

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from streamcmp.comparison import ALL_PAIRS, OPTION_OF_SIDE, SIDES, Comparison, SideName
 from streamcmp.errors import StreamcmpError, UsageError
-from streamcmp.logs.columns import LABEL_RANKS, Roles, candidates
+from streamcmp.logs.columns import GUARD_LABELS, Roles, candidates
 from streamcmp.logs.cuts import CutColumn, Quantiles, quantiles
 from streamcmp.logs.derived import Source, parse_expression
 from streamcmp.logs.sets import decide_set, holds_lists
@@ -232,7 +232,7 @@ class _Finder:
         named = outcome.label or self._comparison.log(side).label
         if named is not None:
             return named if view.has(named) else None
-        found = candidates(view.columns, LABEL_RANKS[0])
+        found = candidates(view.columns, GUARD_LABELS)
         return found[0] if len(found) == 1 else None
 
     def typed(self, side: SideName, source: Source) -> Seen:
