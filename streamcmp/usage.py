@@ -17,10 +17,10 @@ def size(count: int) -> str:
 def usage(started: float) -> str:
     """One sentence: seconds since `started` (of time.perf_counter), and the most memory this process had."""
     seconds = time.perf_counter() - started
-    return f"took {seconds:.1f} s; peak memory {_peak() / 1e9:.2f} GB"
+    return f"took {seconds:.1f} s; peak memory {peak_memory() / 1e9:.2f} GB"
 
 
-def _peak() -> int:
+def peak_memory() -> int:
     """The most bytes of memory that this process had."""
     # getrusage may tell of the process that started this one: what that had counts until exec (Linux).
     with suppress(OSError, StopIteration), Path("/proc/self/status").open(encoding="utf-8") as status:

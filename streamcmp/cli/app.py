@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +20,7 @@ import typer
 from streamcmp import __version__
 from streamcmp.cli.config import PREFIX, origins
 from streamcmp.cli.output import write_stdout
-from streamcmp.cli.stderr import say
+from streamcmp.cli.stderr import form_asked_for, say, speak, speaks_json
 from streamcmp.errors import DataError, InternalError, Interrupted, StreamcmpError, UsageError
 
 _EXAMPLES = """\
@@ -89,17 +91,30 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; docs/cli.md lists them."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    speak(form_asked_for(given))
+    started = time.perf_counter()
+    code = _outcome(given)
+    if speaks_json():
+        from streamcmp.usage import peak_memory
+
+        seconds = round(time.perf_counter() - started, 3)
+        done = {"exit_code": code, "seconds": seconds, "peak_memory_bytes": peak_memory()}
+        say("note", f"ended with exit code {code} after {seconds} s", "end", **done)
+    return code
+
+
+def _outcome(given: list[str]) -> int:
     try:
         with _terminable():
             return _run(given)
     except InternalError as error:
         return _internal(str(error), given, error)
     except StreamcmpError as error:
-        say("error", str(error))
+        say("error", str(error), _code(error))
         return error.exit_code
     except KeyboardInterrupt as interrupt:
         stop = interrupt if isinstance(interrupt, Interrupted) else Interrupted(signal.SIGINT)
-        say("streamcmp", str(stop))
+        say("streamcmp", str(stop), "interrupted", signal=stop.signal_number)
         return stop.exit_code
     except (BrokenPipeError, SystemExit):  # the latter is what rich makes of the former, in --help
         return _reader_is_gone()
@@ -120,7 +135,7 @@ def _run(arguments: list[str]) -> int:
     except typer.Exit as done:
         return done.exit_code
     except (UsageError, DataError) as error:
-        say("error", f"{error}{origins(context, str(error))}")
+        say("error", f"{error}{origins(context, str(error))}", _code(error))
         return error.exit_code
     except Exception as error:
         # typer's own usage errors, whose class it keeps in a private module.
@@ -130,7 +145,7 @@ def _run(arguments: list[str]) -> int:
         message = error.format_message().replace("Value error, ", "")
         name = context.invoked_subcommand if context is not None else None
         path = f"streamcmp {name}" if name in getattr(command, "commands", {}) else "streamcmp"
-        say("error", f"{message}{origins(context, message)}\ntry: {path} --help")
+        say("error", f"{message}{origins(context, message)}\ntry: {path} --help", "usage_error")
         return StreamcmpError.exit_code
     return 0
 
@@ -145,10 +160,21 @@ def _check_not_empty(arguments: Sequence[str]) -> None:
 def _internal(
     message: str, arguments: Sequence[str], error: BaseException, code: int = InternalError.exit_code
 ) -> int:
+    fields = {}
     if "--verbose" in arguments or os.environ.get("STREAMCMP_DEBUG"):
-        traceback.print_exception(error)
-    say("error", message)
+        if speaks_json():
+            fields["traceback"] = "".join(traceback.format_exception(error))
+        else:
+            traceback.print_exception(error)
+    say("error", message, _code(error), **fields)
     return code
+
+
+def _code(error: BaseException) -> str:
+    """UnknownColumn is `unknown_column`; what is no error of ours is `internal_error`, or `system_error`."""
+    if isinstance(error, StreamcmpError):
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(error).__name__).lower()
+    return "system_error" if isinstance(error, OSError) else "internal_error"
 
 
 def _reader_is_gone() -> int:

@@ -6,7 +6,6 @@ The API is imported inside, so that --help does not load polars.
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -96,7 +95,7 @@ def count(
             on_note=notes.note,
         )
     tally.save(save.output)
-    notes.note(f"wrote {save.output}")
+    notes.note(f"wrote {save.output}", "wrote", path=str(save.output))
 
 
 @grouped
@@ -105,8 +104,9 @@ def merge(tallies: Annotated[list[str], typer.Argument(help="tally files")], sav
     from streamcmp.api import merge as merge_tallies
 
     check_target(save.output, [*tallies, *_given(talk.config)])
-    merge_tallies(tallies, on_warning=partial(say, "warning")).save(save.output)
-    Notes(quiet=talk.quiet, verbose=talk.verbose).note(f"wrote {save.output}")
+    merge_tallies(tallies, on_warning=_warn).save(save.output)
+    notes = Notes(quiet=talk.quiet, verbose=talk.verbose)
+    notes.note(f"wrote {save.output}", "wrote", path=str(save.output))
 
 
 @grouped
@@ -129,6 +129,10 @@ def finalize(
     form = chosen_format(show)
     report = finalize_counts(counts, **asdict(names), **asdict(rows), **asdict(statistics), **asdict(slices))
     show_judged(report, form, show, gates, Notes(quiet=talk.quiet, verbose=talk.verbose))
+
+
+def _warn(text: str) -> None:
+    say("warning", text, "parts_overlap")
 
 
 def _inputs(logs: Logs, talk: Talk) -> list[str | Path]:

@@ -88,7 +88,11 @@ def _look_at_environment(context: typer.Context) -> None:
     for name in sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known):
         close = get_close_matches(name, known, n=1, cutoff=0.9)
         if close:
-            say("warning", f"{name} in the environment is no option; did you mean {close[0]}?")
+            say(
+                "warning",
+                f"{name} in the environment is no option; did you mean {close[0]}?",
+                "unknown_variable",
+            )
 
 
 def _read(path: Path) -> dict[str, Any]:

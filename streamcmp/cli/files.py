@@ -75,7 +75,8 @@ def convert(
     for note in done.notes:
         if note.startswith("left: "):
             notes.note(note.removeprefix("left: "))
-    notes.note(f"wrote {output}: {done.rows:,} rows of {', '.join(done.columns)}")
+    written = f"wrote {output}: {done.rows:,} rows of {', '.join(done.columns)}"
+    notes.note(written, "wrote", path=str(output), rows=done.rows, columns=list(done.columns))
 
 
 def formats() -> None:

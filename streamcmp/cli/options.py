@@ -14,6 +14,7 @@ import typer
 
 from streamcmp.analysis import Adjust, Alternative, GainInterval, OddsInterval, Test
 from streamcmp.cli.config import PREFIX, lines_of_environment, load_config, terms_of_environment
+from streamcmp.cli.stderr import Messages, speak
 from streamcmp.comparison import Duplicates, IdType, LabelType, Mismatch, Missing, NullIds, Unmatched
 from streamcmp.resources import Strategy
 
@@ -33,6 +34,7 @@ def choice(
     panel: str,
     *,
     default: bool = True,
+    **more: Any,
 ) -> Any:
     """An option with a few values, the first of which is the default if there is one.
 
@@ -40,7 +42,7 @@ def choice(
     """
     first, *others = get_args(values)
     named = ", ".join([f"{first} (default)" if default else first, *others])
-    return option(name, f"{help}: {named}", panel, metavar=f"<{name.removeprefix('--')}>")
+    return option(name, f"{help}: {named}", panel, metavar=f"<{name.removeprefix('--')}>", **more)
 
 
 LOGS = "The logs"
@@ -296,6 +298,12 @@ class Save:
     output: Annotated[Path, option("--output", "the tally file to write, such as x.tally", "The tally")]
 
 
+def _spoken(form: Messages | None) -> Messages | None:
+    """A config is known here only; the command line and the environment were looked at before."""
+    speak(form)
+    return form
+
+
 @dataclass(frozen=True, kw_only=True)
 class Talk:
     """What is said on stderr."""
@@ -304,6 +312,10 @@ class Talk:
     verbose: Annotated[
         bool, option("--verbose", "how long it took and the memory it used; tracebacks", _TALK)
     ] = False
+    messages: Annotated[
+        Messages | None,
+        choice("--messages", "stderr, for people or for programs", Messages, _TALK, callback=_spoken),
+    ] = None
     config: Annotated[
         Path | None,
         option(

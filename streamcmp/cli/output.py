@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING
 import typer
 
 from streamcmp.cli.options import Gates, Show
-from streamcmp.cli.stderr import Notes, say
+from streamcmp.cli.stderr import Notes, say, speaks_json
 from streamcmp.errors import UsageError
 from streamcmp.report import FORMAT_OF_ENDING, in_pieces
 from streamcmp.usage import size
@@ -104,10 +104,12 @@ def show_report(report: Report, form: str, show: Show, notes: Notes) -> None:
         from streamcmp.report.words import ledger_line
 
         say("result", report.sentence)
-        say(*ledger_line(report).split(": ", 1))
-    if form not in ("table", "markdown") or show.output is not None:
+        sides = {} if report.ledger is None else report.ledger.to_dict()
+        kind, line = ledger_line(report).split(": ", 1)
+        say(kind, line, "ledger", **sides)
+    if form not in ("table", "markdown") or show.output is not None or speaks_json():
         for warning in report.warnings:
-            say("warning", warning.message)
+            say("warning", warning.message, warning.code, **warning.details)
 
 
 def show_judged(report: Report, form: str, show: Show, gates: Gates, notes: Notes) -> None:
@@ -120,7 +122,7 @@ def show_judged(report: Report, form: str, show: Show, gates: Gates, notes: Note
 
         report = changes(report, show.baseline_report)
     if show.plot and form != "table":
-        notes.note(f"--plot is for a table; {form} has none")
+        notes.note(f"--plot is for a table; {form} has none", "no_plot")
     if not gates.fail_on:
         show_report(report, form, show, notes)
         return
@@ -134,11 +136,15 @@ def show_judged(report: Report, form: str, show: Show, gates: Gates, notes: Note
     show_report(report, form, show, notes)
     for one in report.gates:
         if one.fired:
-            say("gate failed", f"{one.expression}: {one.says}".removesuffix(": "))
+            failed = f"{one.expression}: {one.says}".removesuffix(": ")
+            say("gate failed", failed, expression=one.expression)
         if one.absent:
             say(
                 "warning",
                 f"gate {one.expression}: {', '.join(one.absent)} does not exist; nothing holds of it",
+                "gate_without_value",
+                expression=one.expression,
+                absent=list(one.absent),
             )
     if any(one.fired for one in report.gates):
         raise typer.Exit(code=1)
@@ -177,7 +183,7 @@ def write(pieces: Iterable[bytes], path: Path | None, notes: Notes) -> None:
     from streamcmp.output import write_atomic
 
     write_atomic(path, pieces)
-    notes.note(f"wrote {path}")
+    notes.note(f"wrote {path}", "wrote", path=str(path))
 
 
 def write_stdout(data: bytes | Iterable[bytes]) -> None:

@@ -1,12 +1,17 @@
-"""What is said beside the result: notes, warnings, errors. All of it on stderr, one line or a few each."""
+"""What is said beside the result: notes, warnings, errors. All of it on stderr.
+
+For people one line or a few each; with `--messages json` one JSON object a line: docs/batch.md has its form.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
     from streamcmp.meter import Meter
@@ -21,10 +26,50 @@ _EXAMPLES: Final = {
 }
 
 
-def say(kind: str, text: str) -> None:
-    """`kind: text` on stderr. Where that cannot be written, there is no one to tell."""
+Messages = Literal["text", "json"]
+_LEVELS: Final = {"note": "info", "result": "info", "ledger": "info", "warning": "warning"}  # anything else is an error
+
+
+class _Voice:
+    """How the process speaks; there is one stderr."""
+
+    json = False
+
+
+def speak(form: str | None) -> None:
+    """From now on as `--messages` says; None changes nothing."""
+    if form is not None:
+        _Voice.json = form == "json"
+
+
+def speaks_json() -> bool:
+    """Whether stderr is for programs."""
+    return _Voice.json
+
+
+def form_asked_for(arguments: Sequence[str]) -> str:
+    """What the command line, or the environment, says of `--messages`, before either is understood."""
+    for before, argument in zip(["", *arguments], arguments, strict=False):
+        if before == "--messages":
+            return argument
+        if argument.startswith("--messages="):
+            return argument.removeprefix("--messages=")
+    return os.environ.get("STREAMCMP_MESSAGES", "text")
+
+
+def say(kind: str, text: str, code: str | None = None, /, **fields: Any) -> None:
+    """`kind: text` on stderr, or an object with a code and fields.
+
+    Where that cannot be written, there is no one to tell.
+    """
+    line = f"{kind}: {_visible(text)}"
+    if _Voice.json:
+        level = _LEVELS.get(kind, "error")
+        code = code or kind.replace(" ", "_")
+        whole = {"level": level, "code": code, "message": text, "fields": fields}
+        line = json.dumps(whole, default=str)
     with suppress(OSError):
-        print(f"{kind}: {_visible(text)}", file=sys.stderr, flush=True)  # noqa: T201 - the command speaks here
+        print(line, file=sys.stderr, flush=True)  # noqa: T201 - the command speaks here
 
 
 def _visible(text: str) -> str:
@@ -43,28 +88,33 @@ class Notes:
         self._quiet = quiet
         self._verbose = verbose
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, code: str | None = None, /, **fields: Any) -> None:
         """One sentence about how the run went."""
         if not self._quiet:
-            say("note", text)
+            say("note", text, code, **fields)
 
     def examples(self, ids: Mapping[str, Sequence[str]]) -> None:
         """A few ids of each kind of row that was not counted."""
         for kind, words in _EXAMPLES.items():
             if some := ids.get(kind):
-                self.note(f"{words}: {', '.join(some)}")
+                self.note(f"{words}: {', '.join(some)}", "examples", kind=kind, ids=list(some))
 
     @contextmanager
     def pass_(self) -> Iterator[Meter]:
-        """While the logs are read: progress on a terminal; afterwards, with `--verbose`, what it took."""
+        """While the logs are read: progress, to a terminal or a program; with `--verbose` what it took."""
         from streamcmp.meter import Meter
         from streamcmp.tuning import settle_freed_memory
 
         settle_freed_memory()
         started = time.perf_counter()
         meter = Meter()
-        if self._quiet or not sys.stderr.isatty():
+        if self._quiet or not (_Voice.json or sys.stderr.isatty()):
             yield meter
+        elif _Voice.json:
+            from streamcmp.cli.logged import logged
+
+            with logged(meter):
+                yield meter
         else:
             from streamcmp.cli.progress import shown
 
@@ -73,4 +123,4 @@ class Notes:
         if self._verbose:
             from streamcmp.usage import usage
 
-            self.note(usage(started))
+            self.note(usage(started), "usage")
