@@ -27,7 +27,8 @@ _EXAMPLES: Final = {
 
 
 Messages = Literal["text", "json"]
-_LEVELS: Final = {"note": "info", "result": "info", "ledger": "info", "warning": "warning"}  # anything else is an error
+# Anything else is an error.
+_LEVELS: Final = {"note": "info", "result": "info", "ledger": "info", "warning": "warning"}
 
 
 class _Voice:
