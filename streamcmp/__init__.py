@@ -7,8 +7,21 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from streamcmp.api import changes, check, compare, convert, count, explain, finalize, formats, gate, merge
+    from streamcmp.api import (
+        changes,
+        check,
+        compare,
+        convert,
+        count,
+        explain,
+        finalize,
+        flips,
+        formats,
+        gate,
+        merge,
+    )
     from streamcmp.errors import DataError, InternalError, Interrupted, StreamcmpError, UsageError
+    from streamcmp.flipped import Flips
     from streamcmp.in_hand import McnemarResult, mcnemar, mcnemar_from_predictions
     from streamcmp.ledger import Ledger
     from streamcmp.planning import PowerPlan, power
@@ -19,6 +32,7 @@ if TYPE_CHECKING:
 # quick.
 _HOMES = {
     "DataError": "errors",
+    "Flips": "flipped",
     "InternalError": "errors",
     "Interrupted": "errors",
     "Ledger": "ledger",
@@ -35,6 +49,7 @@ _HOMES = {
     "count": "api",
     "explain": "api",
     "finalize": "api",
+    "flips": "api",
     "formats": "api",
     "gate": "api",
     "mcnemar": "in_hand",
@@ -45,6 +60,7 @@ _HOMES = {
 
 __all__ = [
     "DataError",
+    "Flips",
     "InternalError",
     "Interrupted",
     "Ledger",
@@ -62,6 +78,7 @@ __all__ = [
     "count",
     "explain",
     "finalize",
+    "flips",
     "formats",
     "gate",
     "mcnemar",

@@ -58,6 +58,22 @@ def _counters_of_events(rule: Rule) -> Counts:
     return matrix
 
 
+def events_of(batch: PairBatch) -> npt.NDArray[np.uint8]:
+    """What happened in each pair, but for slices that differ."""
+    event = batch.outcome_a * np.uint8(3)
+    event += batch.outcome_b
+    if batch.mismatch is not None and batch.mismatch.any():
+        event += batch.mismatch * np.uint8(_MISMATCH)
+    return event
+
+
+def cells_of_events(rule: Rule) -> npt.NDArray[np.int8]:
+    """Which of CELLS each event of `events_of` adds to under the rule; -1 where it is no counted pair."""
+    counters = _counters_of_events(rule)[:_DIFFERS]
+    cells = counters[:, [COUNTERS.index(cell) for cell in CELLS]]
+    return np.where(cells.any(axis=1), cells.argmax(axis=1), -1).astype(np.int8)
+
+
 class Accumulator:
     """Adds up pair batches. Thread-safe; batches may come in any order."""
 
@@ -70,12 +86,8 @@ class Accumulator:
 
     def add(self, batch: PairBatch) -> None:
         """Count one batch."""
-        event = batch.outcome_a * np.uint8(3)
-        event += batch.outcome_b
-        events = _MISMATCH
-        if batch.mismatch is not None and batch.mismatch.any():
-            event += batch.mismatch * np.uint8(_MISMATCH)
-            events = _DIFFERS
+        event = events_of(batch)
+        events = _DIFFERS if batch.mismatch is not None and batch.mismatch.any() else _MISMATCH
         overall = np.zeros(_WIDTH, np.int64)
         if batch.weights is not None:
             np.add.at(overall, event, batch.weights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -26,13 +26,17 @@ from streamcmp.terms import terms
 from streamcmp.usage import size
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from streamcmp.comparison import Policies
     from streamcmp.earlier import Earlier
     from streamcmp.engines.check import Check
     from streamcmp.engines.convert import Converted
+    from streamcmp.engines.flips import Kind
     from streamcmp.engines.formats import FormatInfo
     from streamcmp.engines.local import Counted
-    from streamcmp.options import AnyOptions, Countable, Log, Names, Terms
+    from streamcmp.flipped import Flips
+    from streamcmp.options import AnyOptions, Countable, Log, Names, PerSide, Terms
     from streamcmp.report.model import Report
     from streamcmp.resources import Step
 
@@ -46,6 +50,7 @@ __all__ = [
     "convert",
     "count",
     "finalize",
+    "flips",
     "formats",
     "gate",
     "merge",
@@ -365,6 +370,118 @@ def convert(
     comparison = request.comparison(log, log, on, terms, both)
     with stoppable():
         return written(comparison, request.resources(options), Path(output))
+
+
+def flips(
+    left: Log,
+    right: Log,
+    *,
+    on: Names | None = None,
+    by: Terms | None = None,
+    output: str | PathLike[str] | None = None,
+    kind: Kind = "both",
+    select: Names | None = None,
+    answer: PerSide = None,
+    sample: int | None = None,
+    seed: int = 0,
+    limit: int | None = None,
+    answers_only: bool = False,
+    **options: Unpack[CountOptions],
+) -> Flips:
+    """The rows behind the counts: the pairs on which the models differ, with the columns of both logs.
+
+    Logs are paired and counted as by `compare`, with the same options, policies and errors: a flip is a pair
+    that `compare` counts in n_ab, n_ba or both_wrong. Then each log is read once more for these rows.
+
+    Args:
+        left: the baseline's log.
+        right: the candidate's.
+        on: the id column, or several.
+        by: families of slices, whose values stand beside each row; all four as of `compare`.
+        output: a file to write, whole or not at all: .parquet, .arrow, .csv or .jsonl. Else the rows come
+            back as a table, which must fit the memory.
+        kind: "lost" (left correct, right wrong), "won" (the reverse), "both" of these, or "churn": both
+            wrong, and different answers. A missing answer is an answer of its own there.
+        select: columns of either log; all if left out. Ids, slices and `kind` are always there.
+        answer: the column with each model's answer where the outcome is no comparison of predictions, or a
+            tuple (left, right); `churn` needs it.
+        sample: so many of each kind and of every slice of `by` (of any family), at random.
+        seed: of the sample, 0 to 2^64 - 1; it depends on that and the ids alone, not on the order of rows.
+        limit: the first so many, by the left log's order.
+        answers_only: with no `select`, only the columns with answers and labels.
+        **options: those of `count`.
+
+    Returns:
+        Flips: how many there are, and the `table`, by the left log's order. Its columns: the id under its own
+        name (`row`, from 1 on, where rows pair by position), `slice.NAME` per slice column, `kind`,
+        `truth.LABEL` where a truth file brings the label, then `left.NAME` and `right.NAME` of the logs;
+        those of a wide log under their own names.
+
+    Raises:
+        UsageError, DataError: as `compare`; a column does not exist; the answers cannot be compared.
+        InternalError: the rows found are not as many as were counted.
+    """
+    from streamcmp.checks import check as check_laws
+    from streamcmp.engines.flips import Question, find
+    from streamcmp.flipped import Flips
+    from streamcmp.notices import of_rows
+    from streamcmp.table_file import form_of
+
+    request.check_options("flips", options, CountOptions)
+    if output is not None:
+        form_of(Path(output))
+    sides = answer if isinstance(answer, tuple) else (answer, answer)
+    question = Question(
+        kind=kind,
+        select=names_of(select, "--select"),
+        answers_only=answers_only,
+        answer={"a": sides[0], "b": sides[1]},
+        sample=sample,
+        seed=seed,
+        limit=limit,
+    )
+    names = _names(left, right, options)
+    comparison = request.comparison(left, right, on, by, options)
+    given = (options.get("on_note"), options.get("meter"))
+    with stoppable(), find(comparison, request.resources(options), question, *given) as found:
+        if on_examples := options.get("on_examples"):
+            on_examples(found.counted.examples)
+        tally = found.counted.tally
+        check_laws(tally)
+        judge(tally, request.policies(options), found.counted.examples, found.counted.tell_apart)
+        table, columns = _written(found.tables(), None if output is None else Path(output))
+        return Flips(
+            found.kinds,
+            found.rows,
+            found.available,
+            columns,
+            table,
+            tally,
+            names,
+            found.head,
+            of_rows(tally),
+        )
+
+
+def _written(
+    tables: Iterator[pl.DataFrame], output: Path | None
+) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
+    """The tables as one, or in a file; and their columns."""
+    from itertools import chain
+
+    import polars as pl
+
+    from streamcmp import table_file
+    from streamcmp.output import replacing
+
+    if output is None:
+        joined = pl.concat([table_file.plain(table) for table in tables])
+        return joined, tuple(joined.columns)
+    form = table_file.form_of(output)
+    first = next(tables)
+    with replacing(output) as temporary:
+        table_file.write_tables(temporary, form, chain([first], tables))
+    return None, tuple(first.columns)
 
 
 def formats() -> list[FormatInfo]:

@@ -31,8 +31,7 @@ def notices(
     """The warnings of one report, in a fixed order: rows first, then slices, then numbers."""
     return (
         *_of_parts(tally),
-        *_of_ledger(tally),
-        *_of_slices(tally),
+        *of_rows(tally),
         *_unknown_intervals(analysis, results),
         *_disagreements(analysis, families, results),
         *_both_ways(analysis, families, results),
@@ -52,6 +51,11 @@ def overlap_words(ids: int) -> str:
     """What becomes of ids that two tallies have in common."""
     some = counted(ids, "id")
     return f"share about {some}, by their sketches: if those are the same examples, they count twice"
+
+
+def of_rows(tally: Tally) -> tuple[ReportWarning, ...]:
+    """The warnings on rows that were not simply counted."""
+    return (*_of_ledger(tally), *_of_slices(tally))
 
 
 def _of_ledger(tally: Tally) -> Iterator[ReportWarning]:

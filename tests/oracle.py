@@ -36,8 +36,9 @@ def count(
     keep: Callable[[Row], bool] = lambda _row: True,
     missing_is_wrong: bool = False,
     ignore_mismatch: bool = False,
+    pairs: list[tuple[Row, Row, str]] | None = None,
 ) -> tuple[dict[str, dict[str, int]], dict[tuple[str, ...], dict[tuple[Any, ...], Counter[str]]]]:
-    """The ledger and, per family and slice, the counters."""
+    """The ledger and, per family and slice, the counters. `pairs` gets each pair, and what it counts for."""
     ledger: dict[str, Counter[str]] = {side: Counter(rows=len(rows)) for side, rows in (("a", a), ("b", b))}
     families: dict[tuple[str, ...], dict[tuple[Any, ...], Counter[str]]] = {
         tuple(term): defaultdict(Counter) for term in ((), *by)
@@ -66,6 +67,7 @@ def count(
                 ledger,
                 missing_is_wrong=missing_is_wrong,
                 ignore_mismatch=ignore_mismatch,
+                pairs=pairs,
             )
         elif (not here["a"] and key in gone["a"]) or (not here["b"] and key in gone["b"]):
             fate = "filtered"
@@ -87,6 +89,7 @@ def _pair(
     *,
     missing_is_wrong: bool,
     ignore_mismatch: bool,
+    pairs: list[tuple[Row, Row, str]] | None,
 ) -> str:
     outcomes = {"a": a["correct"], "b": b["correct"]}
     for side, outcome in outcomes.items():
@@ -99,6 +102,8 @@ def _pair(
     else:
         fate = "unscored" if None in outcomes.values() else "paired"
     counter = _CELL[outcomes["a"], outcomes["b"]] if fate == "paired" else fate
+    if pairs is not None:
+        pairs.append((a, b, counter))
     differing = False
     for columns, slices in families.items():
         source = a if all(name in a for name in columns) else b

@@ -46,6 +46,7 @@ _HOMES = {
     "finalize": "commands",
     "test": "hand",
     "power": "plan",
+    "flips": "flips",
     "check": "files",
     "convert": "files",
     "formats": "files",

@@ -86,13 +86,13 @@ def _noted(
     complete: bool = False,
 ) -> Counted:
     sketch = _new_sketch() if sketched else None
-    pair = _opened(comparison, resources, sketch, complete=complete)
+    pair = opened(comparison, resources, sketch, complete=complete)
     for note in pair.notes:
         (on_note or _ignore)(note)
-    counted = _counted(pair, resources, meter)
+    found = counted(pair, resources, meter)
     if sketch is None:
-        return counted
-    return replace(counted, tally=replace(counted.tally, sketch=sketch.sketch()))
+        return found
+    return replace(found, tally=replace(found.tally, sketch=sketch.sketch()))
 
 
 def _new_sketch() -> SketchOf:
@@ -101,7 +101,7 @@ def _new_sketch() -> SketchOf:
     return SketchOf()
 
 
-def _opened(
+def opened(
     comparison: Comparison,
     resources: Resources,
     sketch: SketchOf | None = None,
@@ -109,6 +109,7 @@ def _opened(
     complete: bool = False,
     scan: bool = True,
 ) -> LogPair:
+    """The two logs of a request, or a shard; with `complete`, all rows were asked for types."""
     pair = open_pair(
         comparison,
         memory_budget=resources.memory,
@@ -123,13 +124,22 @@ def _opened(
     return HashedPair.of(pair, comparison.shard, sketch)
 
 
-def _counted(pair: LogPair, resources: Resources, meter: Meter) -> Counted:
+def counted(
+    pair: LogPair,
+    resources: Resources,
+    meter: Meter,
+    watcher: Callable[[], Callable[[PairBatch], None]] | None = None,
+) -> Counted:
+    """Pair and count. A strategy that fits no longer is given up: each gets a watcher of its own, if any."""
     for step in plan(pair, resources):
         accumulator, outcome, examples = Accumulator(pair.rule, pair.codecs), Outcome(meter), Examples()
         advised = 0
+        watch = watcher() if watcher is not None else None
         try:
             for batch in _strategy(step)(pair, resources, outcome, examples):
                 accumulator.add(batch)
+                if watch is not None:
+                    watch(batch)
                 advised += batch.advised_pairs
         except OutOfStep:
             continue
@@ -153,7 +163,7 @@ def explain(
 
     `on_note` is told what else would be read before.
     """
-    pair = _opened(comparison, resources, scan=False)
+    pair = opened(comparison, resources, scan=False)
     waiting = [name for name, about in pair.rule.slices.items() if about.get("cut") == "quantiles"]
     if waiting and on_note is not None:
         on_note(

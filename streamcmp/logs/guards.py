@@ -47,6 +47,7 @@ class Guard:
     advisory: bool = False  # a difference only warns
     kind: Kind = "text"
     dtype: pl.DataType | None = None  # the common type, where one is needed
+    what: str = "guard"  # in messages
 
     def read(self, column: Column) -> pl.Expr:
         """The fingerprint of each value: UInt32, 0 for null and NaN (and for a value in four billion)."""
@@ -155,10 +156,10 @@ def agree(guard: Guard, views: Mapping[SideName, View], declared: LabelType | No
     for where, column in seen:
         if column.kind == "other":
             raise UnusableType(
-                f"the guard {guard.name!r}",
+                f"the {guard.what} {guard.name!r}",
                 where=where,
                 type_name=column.type_name,
-                advice="guards are single values",
+                advice=f"{guard.what}s are single values",
             )
     kinds: set[Kind] = {column.kind for _, column in seen}
     dtypes = [column.dtype for _, column in seen]
@@ -194,7 +195,7 @@ def conflict(guard: Guard, seen: Seen) -> TypeConflict:
         "say --label-type text or --label-type number" if guard.automatic else "store one type in both logs"
     )
     return TypeConflict(
-        f"the guard {guard.name!r} has different types",
+        f"the {guard.what} {guard.name!r} has different types",
         f"{first[1].type_name} in {first[0]}",
         f"{other[1].type_name} in {other[0]}",
         advice,

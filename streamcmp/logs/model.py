@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from streamcmp.comparison import IdShard
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ID = "id"
 OUTCOME = "outcome"
 FILTERED = "filtered"
+NUMBER = "number"
 
 
 def guard_column(index: int) -> str:
@@ -129,7 +130,8 @@ class CanonicalLog(Protocol):
 
         Columns: ID (Int64, UInt64 or String; null where the id is null; absent when pairing by position
         without ids), OUTCOME (UInt8, WRONG/CORRECT/MISSING), FILTERED (Boolean, if `filters`), guard0...
-        (UInt32), family<i> (UInt32) for each family this side carries.
+        (UInt32), family<i> (UInt32) for each family this side carries; NUMBER (Int64, the row's number from
+        0 on) where the pair is `located`.
 
         Raises:
             DataError: a bad value, naming file, row and value.
@@ -165,6 +167,8 @@ class LogPair(ABC):
     notes: tuple[str, ...]  # what was detected, one sentence each, for stderr
     sides: Mapping[SideName, Description]
     advisory: tuple[str, ...]  # of `guards`, those at the end that only warn
+    # Whether batches carry NUMBER, so that the rows of a pair can be found again.
+    located: bool = field(default=False, kw_only=True)
 
     @property
     def shard(self) -> IdShard:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import NoReturn
 
+import numpy as np
 import polars as pl
 from polars.exceptions import InvalidOperationError, PolarsError
 from polars.selectors import by_name
 
 from streamcmp.comparison import SideName
 from streamcmp.errors import BadValue, DataError, InternalError
+from streamcmp.logs.model import NUMBER
 from streamcmp.logs.recipe import BAD, Canonical, Recipe
 from streamcmp.logs.stream import CHUNK_ROWS, stream
 from streamcmp.logs.values import Column
@@ -29,6 +31,7 @@ class Cook:
 
     parts: tuple[Part, ...]
     recipes: Mapping[str, Recipe]  # prefix -> recipe
+    numbered: bool = field(default=False, kw_only=True)  # batches carry NUMBER
 
     @classmethod
     def of(cls, parts: Sequence[Part], recipes: Mapping[str, Recipe], memory: int | None) -> Cook:
@@ -43,6 +46,16 @@ class Cook:
         """Canonical batches of exactly `chunk_rows` rows, the last one shorter."""
         yield from rechunk(self._pieces(chunk_rows), chunk_rows)
 
+    def raw(self, names: Sequence[str], chunk_rows: int, most: int) -> Iterator[tuple[Part, pl.DataFrame]]:
+        """The named columns of every part as they stand, in order, about `chunk_rows` rows at a time.
+
+        most: bytes that one part may take to read. Types may change from batch to batch.
+        """
+        for part in self.parts:
+            spared = replace(part, shard=part.shard.sparing(names, most))
+            for batch in self._raw(spared, names, chunk_rows):
+                yield part, batch
+
     def head(self, rows: int) -> pl.DataFrame | None:
         """At most the first `rows` rows of the first shard, unchecked; None where only a pass would tell."""
         part = self.parts[0]
@@ -55,6 +68,15 @@ class Cook:
         return next(stream(wanted, rows, label=part.label), None)
 
     def _pieces(self, chunk_rows: int) -> Iterator[pl.DataFrame]:
+        before = 0
+        for piece in self._unnumbered(chunk_rows):
+            if self.numbered:
+                numbers = np.arange(before, before + piece.height)
+                piece.hstack([pl.Series(prefix + NUMBER, numbers) for prefix in self.recipes], in_place=True)
+                before += piece.height
+            yield piece
+
+    def _unnumbered(self, chunk_rows: int) -> Iterator[pl.DataFrame]:
         for whole, parts in groupby(self.parts, key=self._scannable):
             if whole:
                 yield from self._scan(list(parts), chunk_rows)
@@ -67,8 +89,9 @@ class Cook:
 
         Rows that pair by position carry no id by which a change of their order would be seen, and Polars was
         seen to swap parts of a batch of computed columns: they are read raw, numbered, and computed after.
+        So are those whose numbers are asked for.
         """
-        if not all(recipe.shows_id for recipe in self.recipes.values()):
+        if self.numbered or not all(recipe.shows_id for recipe in self.recipes.values()):
             return False
         truth = any(recipe.truth is not None for recipe in self.recipes.values())
         return not truth and part.shard.rows is not None and part.shard.lazy() is not None
@@ -150,13 +173,13 @@ class Cook:
         if part.shard.rows is not None and before != part.shard.rows:
             raise InternalError(f"{part.label} holds {part.shard.rows:,} rows, but {before:,} came out")
 
-    def _raw(self, part: Part, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+    def _raw(self, part: Part, names: Sequence[str], chunk_rows: int = CHUNK_ROWS) -> Iterator[pl.DataFrame]:
         frame = part.shard.lazy()
         if frame is None:
             return part.shard.batches(names)
         lacking = [pl.lit(None).alias(name) for name in names if name not in part.schema]
         numbered = frame.with_row_index(_NUMBER).with_columns(lacking).select(by_name(_NUMBER, *names))
-        return _in_order(stream(numbered, CHUNK_ROWS, rows=part.shard.rows, label=part.label), part.label)
+        return _in_order(stream(numbered, chunk_rows, rows=part.shard.rows, label=part.label), part.label)
 
     def _with_truth(self, batch: pl.DataFrame, columns: dict[str, Column], where: str) -> pl.DataFrame:
         """The batch with the truth file's labels, which `columns` learns of. A bad id finds none yet."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from streamcmp.ledger import SideLedger
-from streamcmp.logs.model import FILTERED, ID, OUTCOME, family_column, guard_column
+from streamcmp.logs.model import FILTERED, ID, NUMBER, OUTCOME, family_column, guard_column
 from streamcmp.meter import Meter
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class PairBatch:
     mismatch: whether any guard differs (bool), or None where there are no guards.
     advised: whether any guard that only warns differs (bool), or None where there are none.
     weights: how many pairs each entry stands for (int64), or None where each is one pair.
+    rows_a, rows_b: the numbers of the pair's rows in their logs (int64), where these tell them; else None.
     """
 
     outcome_a: npt.NDArray[np.uint8]
@@ -45,6 +46,8 @@ class PairBatch:
     mismatch: npt.NDArray[np.bool_] | None = None
     advised: npt.NDArray[np.bool_] | None = None
     weights: npt.NDArray[np.int64] | None = None
+    rows_a: npt.NDArray[np.int64] | None = None
+    rows_b: npt.NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.outcome_a)
@@ -67,6 +70,7 @@ class Side:
     guards: Sequence[npt.NDArray[np.uint32]]
     families: Sequence[npt.NDArray[np.uint32] | None]  # None where this side does not carry the family
     advisory: int = 0  # so many guards, the last ones, only warn
+    numbers: npt.NDArray[np.int64] | None = None  # of the rows in their log
 
     @classmethod
     def of(cls, frame: pl.DataFrame, pair: LogPair) -> Side:
@@ -79,6 +83,7 @@ class Side:
                 for index in range(len(pair.codecs))
             ],
             len(pair.advisory),
+            frame[NUMBER].to_numpy() if pair.located else None,
         )
 
     def take(self, rows: npt.NDArray[np.int64]) -> Side:
@@ -88,6 +93,7 @@ class Side:
             [guard[rows] for guard in self.guards],
             [None if family is None else family[rows] for family in self.families],
             self.advisory,
+            None if self.numbers is None else self.numbers[rows],
         )
 
 
@@ -103,7 +109,16 @@ def make_pairs(a: Side, b: Side) -> PairBatch:
     strict = len(unequal) - a.advisory
     mismatch = reduce(or_, unequal[:strict]) if unequal[:strict] else None
     advised = reduce(or_, unequal[strict:]) if unequal[strict:] else None
-    return PairBatch(a.outcome, b.outcome, tuple(slices), tuple(differs), mismatch, advised)
+    return PairBatch(
+        a.outcome,
+        b.outcome,
+        tuple(slices),
+        tuple(differs),
+        mismatch,
+        advised,
+        rows_a=a.numbers,
+        rows_b=b.numbers,
+    )
 
 
 @dataclass

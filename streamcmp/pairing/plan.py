@@ -29,13 +29,14 @@ def plan(pair: LogPair, resources: Resources, *, look: bool = True) -> Iterator[
     """The steps to try until one fits, worked out as they are asked for.
 
     Logs whose metadata tell different row counts cannot be in step. With `look`, the first rows spare the
-    strategies that would give up at once; without, no rows are read.
+    strategies that would give up at once; without, no rows are read. Where pairs are `located`, those that
+    keep no row of its own are left out.
     """
     if pair.positional:
         yield _lockstep(pair, resources, "rows are paired by position")
         return
     if resources.strategy != "auto":
-        if resources.strategy == "buckets":
+        if resources.strategy == "buckets" or (pair.located and resources.strategy == "direct"):
             yield from _buckets(pair, resources, "asked for")
         else:
             yield _STEPS[resources.strategy](pair, resources, "asked for")
@@ -48,7 +49,7 @@ def plan(pair: LogPair, resources: Resources, *, look: bool = True) -> Iterator[
         yield _merge(pair, resources, "if both logs are sorted by id")
     from streamcmp.pairing import direct
 
-    if direct.suits(pair, resources):
+    if not pair.located and direct.suits(pair, resources):
         yield _direct(pair, resources, "ids are compact integers by metadata: any order will do")
     yield from _buckets(pair, resources, "any ids in any order")
 
@@ -91,7 +92,7 @@ def _direct(pair: LogPair, resources: Resources, why: str) -> Step:
 def _buckets(pair: LogPair, resources: Resources, why: str) -> Iterator[Step]:
     from streamcmp.pairing import coded
 
-    if coded.suits(pair, resources):
+    if not pair.located and coded.suits(pair, resources):
         few = f"{why}; if slices, guards and outcomes have few combinations"
         yield _bucket_step("coded buckets", few, coded.row_bytes(pair), pair, resources)
     yield _bucket_step("buckets", why, RowLayout(pair).row_bytes, pair, resources)

@@ -7,19 +7,18 @@ the key's.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from streamcmp.errors import DataError
-from streamcmp.logs.model import FILTERED, ID, OUTCOME, family_column, guard_column
+from streamcmp.logs.model import FILTERED, ID, NUMBER, OUTCOME, family_column, guard_column
 from streamcmp.pairing.batch import Side
 from streamcmp.pairing.keys import checks_of, is_exact, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     import numpy.typing as npt
 
@@ -39,7 +38,10 @@ _HALF = np.uint64(32)
 
 
 class RowLayout:
-    """Which words a row has, the same on both sides: check of text ids, guards, further families, tag."""
+    """Which words a row has, the same on both sides: check of text ids, guards, further families, tag.
+
+    Behind them, in a plane of its own, the row's number where the pair is `located`.
+    """
 
     def __init__(self, pair: LogPair, *, checked: bool = True) -> None:
         """`checked`: whether rows with text ids carry the check."""
@@ -53,7 +55,10 @@ class RowLayout:
         words = [*([_CHECK] if self.checked else []), *self._guards, *self._families[1:], _TAG]
         self._place = {word: index for index, word in enumerate(words)}
         whole, odd = divmod(len(words), 2)
-        self.planes = [np.dtype(np.uint64)] * (1 + whole) + [np.dtype(np.uint32)] * odd
+        self.planes: list[np.dtype[Any]] = [np.dtype(np.uint64)] * (1 + whole) + [np.dtype(np.uint32)] * odd
+        self.located = pair.located
+        if self.located:
+            self.planes.append(np.dtype(np.int64))
 
     @property
     def row_bytes(self) -> int:
@@ -74,7 +79,11 @@ class RowLayout:
             plane <<= _HALF
             plane |= low
             planes.append(plane)
-        return planes if len(words) % 2 == 0 else [*planes, words[-1]]
+        if len(words) % 2:
+            planes.append(words[-1])
+        if self.located:
+            planes.append(frame[NUMBER].to_numpy())
+        return planes
 
     def _word(self, name: str, frame: pl.DataFrame) -> Words:
         if name == _CHECK:
@@ -122,6 +131,7 @@ class RowLayout:
             [self.word(name, gathered) for name in self._guards],
             [code if carried else None for code, carried in zip(codes, self._carried[side], strict=True)],
             self._advisory,
+            gathered[-1] if self.located else None,
         )
 
 

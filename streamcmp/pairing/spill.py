@@ -8,9 +8,7 @@ the process, however it ends.
 from __future__ import annotations
 
 import math
-import os
 import shutil
-import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +16,7 @@ import numpy as np
 
 from streamcmp.errors import DataError
 from streamcmp.resources import MAX_BUCKET_BITS
+from streamcmp.scratch import Scratch
 from streamcmp.usage import size
 
 if TYPE_CHECKING:
@@ -100,12 +99,16 @@ class Spill:
 
     def __init__(self, planes: Sequence[np.dtype[Any]], bits: int, folder: Path, hold_bytes: int) -> None:
         """`planes`: the types of a row's planes, its key's first."""
-        self._planes, self._bits, self._folder = planes, bits, folder
+        self._planes, self._bits = planes, bits
         self._hold_bytes = hold_bytes
         self._chunks: list[_Chunk] = []
-        self._file: Any = None
-        self.spilled_bytes = 0
+        self._scratch = Scratch(folder)
         self.rows = 0
+
+    @property
+    def spilled_bytes(self) -> int:
+        """What is on disk."""
+        return self._scratch.bytes
 
     @property
     def buckets(self) -> int:
@@ -143,20 +146,7 @@ class Spill:
 
     def _write(self, plane: npt.NDArray[Any]) -> int:
         """Append one plane to the file; its offset there."""
-        start = self.spilled_bytes
-        try:
-            if self._file is None:
-                self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0, prefix="streamcmp-")  # noqa: SIM115
-            view = plane.view(np.uint8).data
-            while view.nbytes:
-                view = view[self._file.write(view) :]
-        except OSError as error:
-            raise DataError(
-                f"cannot spill to {self._folder}: {error.strerror or error} after {size(start)}; "
-                "give a folder with more room with --spill-dir, or more --memory"
-            ) from None
-        self.spilled_bytes += plane.nbytes
-        return start
+        return self._scratch.append(plane.view(np.uint8).data)
 
     def read(self, buckets: range) -> Group:
         """Some adjacent buckets."""
@@ -177,17 +167,10 @@ class Spill:
         return Group(buckets.start, chunks)
 
     def _fetch(self, part: npt.NDArray[Any], offset: int) -> npt.NDArray[Any]:
-        view = part.view(np.uint8).data
-        while view.nbytes:
-            got = os.preadv(self._file.fileno(), [view], offset)
-            if got <= 0:
-                raise DataError(f"a spill file in {self._folder} became shorter while it was read")
-            view, offset = view[got:], offset + got
+        self._scratch.read_into(part.view(np.uint8).data, offset)
         return part
 
     def close(self) -> None:
         """Free memory and disk."""
         self._chunks.clear()
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        self._scratch.close()

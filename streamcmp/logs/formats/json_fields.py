@@ -61,7 +61,7 @@ class _Node:
         import msgspec
 
         below: dict[str, set[str]] = {}
-        for path in paths:
+        for path in map(str, paths):  # not of a class of its own, which msgspec refuses
             for key, rest in readings(path):
                 below.setdefault(key, set()).add(rest)
         self.attributes = {key: f"f{index}" for index, key in enumerate(below)}

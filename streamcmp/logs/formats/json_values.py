@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from streamcmp.errors import DataError
+from streamcmp.json_text import AsText, marked
 from streamcmp.logs.formats.json_lines import kind
 from streamcmp.logs.formats.text import shorten
 from streamcmp.logs.nested import DEEPEST
@@ -81,6 +82,8 @@ def _dtype(value: object) -> pl.DataType:
 def columns_of(names: Sequence[str], columns: list[list[Any]], at: At) -> Iterator[pl.DataFrame]:
     """Frames of the columns, in row order: one, unless a column mixes types; then one per run of equal types.
 
+    Columns named by an `AsText` hold objects and lists as JSON.
+
     Raises:
         DataError: built by `at` for a value that is an object, beyond 128 bits or invalid text, and for a
             list that holds such or values of several types.
@@ -146,6 +149,8 @@ def _series(name: str, values: list[Any], first: int, at: At) -> pl.Series:
             return _wide_integers(name, values, first, at)
     if kinds <= {int, float}:
         return pl.Series(name, values, dtype=pl.Float64, strict=False)
+    if isinstance(name, AsText) and kinds & {dict, list}:
+        return marked(name, values)
     if kinds == {list}:
         return _lists(name, values, first, at)
     row = next(index for index, value in enumerate(values) if isinstance(value, (dict, list)))
