@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from streamcmp.errors import DataError
+from streamcmp.report.csv import unguarded
 from streamcmp.tally import SLICE_PREFIX
 
 Names = tuple[str, str]
@@ -41,7 +42,7 @@ def parse(data: bytes, where: str) -> tuple[pl.DataFrame, Said]:
     except pl.exceptions.PolarsError as problem:
         reason = _too_long_row(data) or first_line(problem)
         raise DataError(f"{where} cannot be read as CSV: {reason}") from None
-    return frame.with_columns(_typed(column) for column in frame.iter_columns()), Said()
+    return unguarded(frame.with_columns(_typed(column) for column in frame.iter_columns())), Said()
 
 
 def names_of(comparison: object) -> Names | None:

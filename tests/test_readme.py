@@ -19,7 +19,7 @@ from scripts import harness_examples
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 FORMATS = ROOT / "docs" / "formats.md"
-PAGES = (README, FORMATS, ROOT / "docs" / "gates.md", ROOT / "docs" / "slices.md")
+PAGES = (README, FORMATS, *(ROOT / "docs" / f"{page}.md" for page in ("gates", "slices", "tutorial")))
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 UPDATE = os.environ.get("STREAMCMP_UPDATE_GOLDENS") == "1"
 

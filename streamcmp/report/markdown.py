@@ -29,7 +29,9 @@ from streamcmp.report.words import (
 
 _SLICE_WIDTH = 80
 # What has a meaning to Markdown, HTML or a forge: markup, tags, entities, tables, links, emoji, references.
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#!|~&$]|:(?=\S))")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#!|~&$]|:(?=\S)|(?<=www)\.)", re.IGNORECASE)
+# What forges look for after the markup is gone: @name, #1, GH-1, and GitLab's !1 ~label &1 %milestone $1.
+_REFERENCE = re.compile(r"([@#!~&%$]|\bGH-)(?=[\w\"'])", re.IGNORECASE)
 
 
 def render(report: Report, top: int = 20) -> str:
@@ -141,14 +143,16 @@ def _cut(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """`text` as a code span, in which nothing has a meaning; `|` would still end a cell of a table."""
-    text = text.replace("|", "\\|")
+    """`text` as a code span, in which nothing has a meaning; `|` would still end a cell of a table.
+
+    A bar behind a backslash is written out: parsers disagree which of them the next backslash is for.
+    """
+    text = re.sub(r"(?<=\\)\|", r"\\x7c", text).replace("|", "\\|")
     fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
     space = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{space}{text}{space}{fence}"
 
 
 def escaped(text: str) -> str:
-    """`text` as running text without any markup."""
-    # Forges look for @name after the markup is gone: a space of no width is what stops them.
-    return _SPECIAL.sub(r"\\\1", text).replace("@", "@\u200b")
+    """`text` as running text without any markup; a space of no width keeps forges from linking it."""
+    return _SPECIAL.sub(r"\\\1", _REFERENCE.sub("\\1\u200b", text))

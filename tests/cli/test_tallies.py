@@ -119,12 +119,14 @@ def _results(printed: bytes, form: str) -> int:
     """How many results a report holds."""
     if form == "parquet":
         return pl.read_parquet(printed).height
+    if form == "junit":
+        return printed.count(b"<testcase ")
     lines = printed.decode().splitlines()
     return len(lines) - 1 if form == "csv" else sum('"verdict":' in line for line in lines)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["json", "csv", "parquet"])
+@pytest.mark.parametrize("form", ["json", "csv", "parquet", "junit"])
 def test_a_million_slices_within_two_gigabytes(tmp_path: Path, form: str) -> None:
     rows = 1_000_000
     number = pl.int_range(rows)
