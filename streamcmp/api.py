@@ -281,18 +281,23 @@ def changes(report: Report, earlier: Earlier) -> Report:
 
 
 def check_gates(
-    expressions: Iterable[str], by: Terms | None = None, **options: Unpack[CompareOptions]
+    expressions: Iterable[str],
+    by: Terms | None = None,
+    *,
+    earlier: bool = False,
+    **options: Unpack[CompareOptions],
 ) -> None:
     """Raise what `gate` would raise, as far as it can be told before the logs are read.
 
-    `by` and `options` are those of `compare`, of which only the statistics matter.
+    `earlier`: whether there will be an earlier report to compare with. `by` and `options` are those of
+    `compare`, of which only the statistics matter.
     """
     from streamcmp.gates.judge import check_early
 
     # A column may be called as its text is, whatever that looks like: both names will do until it is known.
     asked = terms(by, "--by")
     families = {",".join(term): term for term in (*asked, *map(named, asked))}
-    check_early(expressions, request.analysis(options).to_dict(), families)
+    check_early(expressions, request.analysis(options).to_dict(), families, earlier=earlier)
 
 
 def _check_counted_so(tally: Tally, policies: Policies) -> None:

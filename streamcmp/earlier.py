@@ -58,7 +58,7 @@ def changes(report: Report, earlier: Earlier) -> Changes:
     old = _read(earlier)
     families_now = {family.family for family in report.families}
     families_then = {one.family for one in old.results}
-    before = {_key(one.family, one.slice): one for one in old.results if one.family in families_now}
+    before = {slice_key(one.family, one.slice): one for one in old.results if one.family in families_now}
     found, unchanged = [], 0
     for change in _beside(report, before, families_then):
         if change.kind == "numbers" and not _moved(change):
@@ -82,9 +82,9 @@ def _beside(report: Report, before: dict[_Key, _Result], families: set[str]) -> 
     """Each slice now, with itself before, which is taken out of `before`."""
     for row in report.result_dicts():
         if row["family"] == OVERALL:
-            before.pop(_key(OVERALL, {}), None)
+            before.pop(slice_key(OVERALL, {}), None)
         elif row["family"] in families:
-            then = before.pop(_key(row["family"], row["slice"]), None)
+            then = before.pop(slice_key(row["family"], row["slice"]), None)
             now = Before(row["n"], row["gain"], row["verdict"])
             yield Change(row["family"], row["slice"], None if then is None else then.numbers, now)
 
@@ -96,7 +96,8 @@ def _moved(change: Change) -> bool:
     return before is not None and now is not None and before.n != now.n
 
 
-def _key(family: str, cut: Mapping[str, Any]) -> _Key:
+def slice_key(family: str, cut: Mapping[str, Any]) -> _Key:
+    """By which a slice (column -> JSON-ready value) of one report is found in another."""
     return family, msgspec.json.encode(cut, order="deterministic")
 
 

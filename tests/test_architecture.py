@@ -23,7 +23,7 @@ ALLOWED = {
     "analysis": {"comparison", "errors"},
     "ledger": {"comparison", "errors"},
     "earlier": {"errors", "report", "tally"},
-    "gates": {"errors", "gates", "ledger", "report", "tally"},
+    "gates": {"earlier", "errors", "gates", "ledger", "report", "tally"},
     "report": {"comparison", "errors", "ledger", "report", "tally"},
 }
 # Rooms that read logs, or know how logs are paired; and what others may still take from them.

@@ -64,7 +64,8 @@ def run(
     check_baseline(show)
     form = chosen_format(show)
     if gates.fail_on:
-        api.check_gates(gates.fail_on, logs.by, **asdict(statistics), **asdict(slices))
+        earlier = show.baseline_report is not None
+        api.check_gates(gates.fail_on, logs.by, earlier=earlier, **asdict(statistics), **asdict(slices))
     with notes.pass_() as meter:
         report = api.compare(**options, meter=meter, on_note=notes.note, on_examples=notes.examples)
     show_judged(report, form, show, gates, notes)

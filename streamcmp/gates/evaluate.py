@@ -11,7 +11,8 @@ from typing import Any, Final
 import polars as pl
 from polars import selectors
 
-from streamcmp.gates.scope import SLICE, Kind, Scope
+from streamcmp.earlier import slice_key
+from streamcmp.gates.scope import BASELINE, SLICE, Kind, Scope
 from streamcmp.gates.syntax import (
     Call,
     Chain,
@@ -26,7 +27,8 @@ from streamcmp.gates.syntax import (
     Truth,
 )
 from streamcmp.ledger import LEDGER_FIELDS
-from streamcmp.report.model import Family, Report, result_schema
+from streamcmp.report.model import Family, Report, result_schema, slice_dicts
+from streamcmp.report.outcomes import Before
 from streamcmp.report.values import plain_slices
 from streamcmp.tally import OVERALL, SLICE_PREFIX
 
@@ -38,6 +40,7 @@ FAMILY_FIELDS: Final[Mapping[str, Kind]] = {
     **dict.fromkeys(("heterogeneity.slices_won", "heterogeneity.slices_lost"), "whole"),
     "overlapping": "truth",
 }
+_BEFORE: Final = ("n", "gain", "verdict")
 _SIGNS: Final[Mapping[str, Callable[[pl.Expr, pl.Expr], pl.Expr]]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -65,16 +68,20 @@ def _kind(dtype: Any) -> Kind:
     return "number" if dtype.is_numeric() and not dtype.is_decimal() else "text"
 
 
-def expected(analysis: Mapping[str, Any], families: Mapping[str, tuple[str, ...]]) -> Scope:
+def expected(
+    analysis: Mapping[str, Any], families: Mapping[str, tuple[str, ...]], *, earlier: bool = False
+) -> Scope:
     """The scope of a report that is to come; `families`: their names and columns."""
     any_kind: Kind = "any"
     columns = {name: dict.fromkeys(own, any_kind) for name, own in {OVERALL: (), **families}.items()}
-    return _scope(analysis, columns)
+    return _scope(analysis, columns, earlier=earlier)
 
 
-def _scope(analysis: Mapping[str, Any], families: Mapping[str, Mapping[str, Kind]]) -> Scope:
+def _scope(
+    analysis: Mapping[str, Any], families: Mapping[str, Mapping[str, Kind]], *, earlier: bool
+) -> Scope:
     part: Kind = "part"
-    return Scope(fields(analysis), dict.fromkeys(LEDGER_FIELDS, part), families, FAMILY_FIELDS)
+    return Scope(fields(analysis), dict.fromkeys(LEDGER_FIELDS, part), families, FAMILY_FIELDS, earlier)
 
 
 @dataclass(frozen=True)
@@ -106,10 +113,33 @@ class Facts:
         for family, rows in self.report.by_family():
             own = [SLICE_PREFIX + column for column in family.columns]
             frame = plain_slices(rows.select(*own, *self.report.fields))
+            if self.report.changes is not None:
+                frame = frame.hstack(self._before(family, rows))
             # NaN, as a slice, is no number to be compared.
             found[family.family] = (family, start, frame.with_columns(selectors.float().fill_nan(None)))
             start += rows.height
         return found
+
+    def _before(self, family: Family, rows: pl.DataFrame) -> pl.DataFrame:
+        """What the earlier report says of each slice: itself, but where it changed; null where it is new."""
+        assert self.report.changes is not None
+        own = rows.select(_BEFORE).rename({name: f"{BASELINE}.{name}" for name in _BEFORE})
+        if family.family in self.report.changes.families_new:
+            return own.clear(rows.height)
+        changed = {
+            slice_key(one.family, one.slice): one.before
+            for one in self.report.changes.slices
+            if one.now is not None and one.family == family.family
+        }
+        if not changed:
+            return own
+        then: list[tuple[Any, ...]] = own.rows()
+        for at, cut in enumerate(slice_dicts(family, rows)):
+            key = slice_key(family.family, cut)
+            if key in changed:
+                before = changed[key]
+                then[at] = (None,) * 3 if before is None else _numbers(before)
+        return pl.DataFrame(then, schema=own.schema, orient="row")
 
     @property
     def scope(self) -> Scope:
@@ -121,7 +151,8 @@ class Facts:
             }
             for name, (family, _, frame) in self.families.items()
         }
-        return _scope(self.report.comparison["analysis"], columns)
+        earlier = self.report.changes is not None
+        return _scope(self.report.comparison["analysis"], columns, earlier=earlier)
 
     def value(self, name: Name) -> Any:
         """What a name outside a quantifier stands for; None where it does not exist."""
@@ -131,6 +162,9 @@ class Facts:
         if first == "ledger":
             ledger = self.report.ledger
             return None if ledger is None else ledger.to_dict()[rest[0]][rest[1]]
+        if first == BASELINE:
+            before = None if self.report.changes is None else self.report.changes.overall.before
+            return None if before is None else getattr(before, rest[-1])
         value: Any = self.families[rest[0]][0].to_dict()
         for key in rest[1:]:
             value = None if value is None else value.get(key)
@@ -210,6 +244,8 @@ class Facts:
         first, *rest = name.parts
         if first == SLICE and rest:
             return SLICE_PREFIX + ".".join(rest)
+        if first == BASELINE and len(rest) == 1:
+            return f"{BASELINE}.{rest[0]}"
         if rest:
             return None
         return first if first in self.report.fields else SLICE_PREFIX + first
@@ -217,6 +253,10 @@ class Facts:
     def _name(self, node: Name, family: Family | None) -> pl.Expr:
         column = None if family is None else self.column(node)
         return _literal(self.value(node)) if column is None else pl.col(column)
+
+
+def _numbers(before: Before) -> tuple[Any, ...]:
+    return tuple(getattr(before, name) for name in _BEFORE)
 
 
 def _literal(value: Any) -> pl.Expr:

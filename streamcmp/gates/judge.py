@@ -24,6 +24,7 @@ from streamcmp.report.numbers import counted
 from streamcmp.report.outcomes import GateOutcome
 from streamcmp.report.values import inert, shorten, shown
 from streamcmp.report.words import slice_name
+from streamcmp.tally import SLICE_PREFIX
 
 _SLICES_SHOWN: Final = 5
 _SLICE_WIDTH: Final = 60
@@ -45,13 +46,18 @@ def judge(report: Report, expressions: Iterable[str]) -> tuple[GateOutcome, ...]
 
 
 def check_early(
-    expressions: Iterable[str], analysis: Mapping[str, Any], families: Mapping[str, tuple[str, ...]]
+    expressions: Iterable[str],
+    analysis: Mapping[str, Any],
+    families: Mapping[str, tuple[str, ...]],
+    *,
+    earlier: bool = False,
 ) -> None:
     """Raise GateError for what can be told before there is a report.
 
-    `analysis`: its `to_dict`. `families`: names and columns of the families asked for.
+    `analysis`: its `to_dict`. `families`: names and columns of the families asked for. `earlier`:
+    whether there is an earlier report, of which `baseline` speaks.
     """
-    scope = expected(analysis, families)
+    scope = expected(analysis, families, earlier=earlier)
     for expression in expressions:
         check(expression, parse(expression), scope)
 
@@ -148,7 +154,11 @@ def _found(call: Call, part: Slices, facts: Facts, numbers: list[float]) -> str:
     results = facts.report.results.slice(part.start, part.family.slices).filter(mask).head(_SLICES_SHOWN)
     cuts = slice_dicts(part.family, results)
     columns = [(name, facts.column(name)) for name in _outside(call.condition) if isinstance(name, Name)]
-    fields = {".".join(name.parts): column for name, column in columns if column in facts.report.fields}
+    fields = {
+        ".".join(name.parts): column
+        for name, column in columns
+        if column is not None and not column.startswith(SLICE_PREFIX)
+    }
     texts = []
     for cut, row in zip(cuts, shown_rows.iter_rows(named=True), strict=True):
         values = ", ".join(f"{name} {_value(row[column], numbers)}" for name, column in fields.items())

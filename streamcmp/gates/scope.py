@@ -29,6 +29,8 @@ Kind = Literal["number", "whole", "part", "percent", "text", "truth", "any"]
 _NUMBERS: Final = frozenset(("number", "whole", "part", "percent", "any"))
 _CALLED: Final = {"text": "text", "truth": "true or false"}
 SLICE: Final = "slice"  # slice.domain: the slice's value, where a field of the results has the column's name
+BASELINE: Final = "baseline"  # baseline.gain: of the same slice in the earlier report
+_OF_BASELINE: Final[Mapping[str, Kind]] = {"n": "whole", "gain": "number", "verdict": "text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Scope:
     ledger: Mapping[str, Kind]
     families: Mapping[str, Mapping[str, Kind]]
     numbers: Mapping[str, Kind]
+    earlier: bool = False  # whether there is an earlier report to compare with
     row: Mapping[str, Kind] | None = None  # within a quantifier: the slice's columns
 
     def within(self, columns: Mapping[str, Kind]) -> Scope:
@@ -161,6 +164,8 @@ class _Checker:
             return self._ledger(node, scope)
         if first == "families":
             return self._of_family(node, scope)
+        if first == BASELINE and (rest or scope.row is None):
+            return self._baseline(node, scope)
         if scope.row is not None:
             if first == SLICE and rest:
                 return self._slice(node, scope.row)
@@ -175,7 +180,9 @@ class _Checker:
             raise self._problem(
                 node.place, f"whose {first}? Write overall.{first}, or any(domain, {first} ...)"
             )
-        raise self._problem(node.place, unknown("a report", first, ("overall", "ledger", "families")))
+        raise self._problem(
+            node.place, unknown("a report", first, ("overall", "ledger", "families", BASELINE))
+        )
 
     def _field(self, node: Name, fields: Mapping[str, Kind], at: int, what: str) -> Kind:
         if len(node.parts) != at + 1:
@@ -206,6 +213,18 @@ class _Checker:
         if parts[1] not in scope.families:
             raise self._problem(places[1], unknown("families", parts[1], scope.families))
         return self._kind(".".join(parts[2:]), places[2], scope.numbers, "a family")
+
+    def _baseline(self, node: Name, scope: Scope) -> Kind:
+        if not scope.earlier:
+            raise self._problem(
+                node.place, "there is no earlier report; --baseline-report names one (in Python: changes)"
+            )
+        of_all = node.parts[1:2] == ("overall",)
+        if not of_all and scope.row is None:
+            raise self._problem(
+                node.places[-1], "write baseline.overall.gain, or any(domain, gain < baseline.gain)"
+            )
+        return self._field(node, _OF_BASELINE, 1 + of_all, "an earlier report")
 
     def _slice(self, node: Name, columns: Mapping[str, Kind]) -> Kind:
         return self._kind(".".join(node.parts[1:]), node.places[1], columns, "slice")

@@ -10,6 +10,7 @@ import pytest
 
 import streamcmp
 from streamcmp.analysis import Analysis
+from streamcmp.errors import UsageError
 from streamcmp.report.model import Report
 from streamcmp.report.outcomes import GateOutcome
 from streamcmp.results import finalize
@@ -159,3 +160,63 @@ def test_several_gates_add_up() -> None:
         "absent": [],
     }
     assert "gates" not in finalize(sst2()).to_dict()
+
+
+# --- beside an earlier report
+
+
+def beside() -> Report:
+    """`a` got worse, `b` stayed, `c` is new, `d` is gone; the family `flag` is new."""
+    columns = ["k"]
+    old = tally({"k": table(columns, [("a", 90, 5, 5, 0), ("b", 80, 19, 1, 0), ("d", 50, 0, 0, 0)])})
+    rows = [("a", 70, 25, 5, 0), ("b", 80, 19, 1, 0), ("c", 80, 19, 1, 0)]
+    cut = table(columns, rows)
+    new = tally({"k": cut, "flag": cut.rename({"slice.k": "slice.flag"})})
+    return streamcmp.changes(finalize(new), finalize(old))
+
+
+@pytest.mark.parametrize(
+    ("expression", "fires", "says"),
+    [
+        ("overall.gain < baseline.overall.gain - 0.5%", True, "baseline.overall.gain is -0.072"),
+        ("baseline.overall.verdict == 'worse'", True, "baseline.overall.verdict is worse"),
+        ("baseline.overall.n != 250", False, "baseline.overall.n is 250"),
+        (
+            "any(k, verdict == 'worse' and baseline.verdict == 'inconclusive')",
+            True,
+            "1 of 3 slices of k: k=a (verdict worse, baseline.verdict inconclusive)",
+        ),
+        (
+            "count(k, gain == baseline.gain and n == baseline.n) == 1",
+            True,
+            "k=b (gain -0.18, baseline.gain -0.18",
+        ),
+        ("any(k, k == 'c' and baseline.gain < 1)", False, "0 of 3 slices of k"),
+        ("count(k, not (baseline.gain < 1)) == 1", True, "k=c (baseline.gain does not exist)"),
+        ("any(k, gain < baseline.overall.gain - 20%)", False, "0 of 3 slices of k"),
+    ],
+)
+def test_a_baseline(expression: str, fires: bool, says: str) -> None:
+    outcome = gate(beside(), expression)
+    assert outcome.fired is fires
+    assert says in outcome.says
+    assert not outcome.absent
+
+
+def test_a_family_that_is_new_has_no_baseline() -> None:
+    outcome = gate(beside(), "any(flag, baseline.n > 0)")
+    assert (outcome.fired, outcome.absent) == (False, ("baseline.n of flag",))
+
+
+def test_slices_of_every_type_find_their_baseline() -> None:
+    report = finalize(troubled())
+    judged = streamcmp.changes(report, report.to_dict())
+    for family in ("domain", "'year,day'", "flag"):
+        assert gate(judged, f"count({family}, n == baseline.n) == count({family})").fired
+    odd = finalize(hostile())
+    assert gate(streamcmp.changes(odd, finalize(hostile())), "all(name, n == baseline.n)").fired
+
+
+def test_without_an_earlier_report_there_is_no_baseline() -> None:
+    with pytest.raises(UsageError, match="character 16: there is no earlier report; --baseline-report"):
+        gate(finalize(sst2()), "overall.gain < baseline.overall.gain")

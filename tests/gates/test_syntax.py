@@ -117,6 +117,8 @@ def test_texts_and_quoted_names() -> None:
         ("overall.p_noninferior > 1", 8, "only with --margin"),
         ("(" * 60 + "1 < 2" + ")" * 60, 51, "at most 50 deep"),
         ("x" * (LONGEST + 1), LONGEST, "at most 2,000 characters"),
+        ("baseline.overall.gain < 0", 0, "no earlier report"),
+        ("any(domain, gain < baseline.gain)", 19, "no earlier report"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_pointed_at(expression: str, at: int, says: str) -> None:
@@ -128,6 +130,26 @@ def test_a_mistake_is_pointed_at(expression: str, at: int, says: str) -> None:
     assert caret.endswith("^")
     if 0 < at < min(len(expression), 60):
         assert line[len(caret) - 1] == expression[at]
+
+
+@pytest.mark.parametrize(
+    ("expression", "at", "says"),
+    [
+        ("baseline < 0", 0, "write baseline.overall.gain"),
+        ("baseline.gain < 0", 9, "write baseline.overall.gain"),
+        ("baseline.overall < 0", 9, "name one field of an earlier report. It has: n, gain, verdict"),
+        ("baseline.overall.p < 0", 17, "an earlier report has no p"),
+        ("any(domain, baseline.gian < 0)", 21, "did you mean gain?"),
+        ("any(domain, baseline.overall.gain.x < 0)", 29, "name one field"),
+        ("baseline.overall.verdict == 'best'", 28, "the list of verdicts has no best"),
+        ("baseline.overall.n > 5%", 21, "a percentage of what?"),
+    ],
+)
+def test_a_mistake_about_the_baseline_is_pointed_at(expression: str, at: int, says: str) -> None:
+    with pytest.raises(GateError) as caught:
+        check_early([expression], Analysis().to_dict(), FAMILIES, earlier=True)
+    assert caught.value.at == at
+    assert says in caught.value.problem
 
 
 def test_what_an_option_adds_can_be_named() -> None:

@@ -100,7 +100,7 @@ def test_json_has_a_line_per_result(report: Report) -> None:
 def test_csv_has_the_same_fields_and_values(report: Report) -> None:
     text = as_text(report, "csv")
     expected = plain_slices(report.results)
-    read = pl.read_csv(io.StringIO(text), schema=expected.schema)
+    read = csv.unguarded(pl.read_csv(io.StringIO(text), schema=expected.schema))
     as_written = expected.with_columns(pl.col(pl.String).fill_null(""))
     assert read.columns == [
         "family",
