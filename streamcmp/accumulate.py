@@ -153,11 +153,11 @@ class Accumulator:
             occurring = np.flatnonzero(self._overall)  # few as a rule, and numpy multiplies integers slowly
             counters = _counter_frame(events[np.ix_(used, occurring)] @ matrix[occurring])
             frame = codec.decode(used.astype(np.uint32)).hstack(counters.get_columns())
-            tables[family_name(term)] = sorted_table(_in_each_slice(frame, codec.overlapping))
+            tables[family_name(term)] = sorted_table(in_each_slice(frame, codec.overlapping))
         return tables
 
 
-def _in_each_slice(frame: pl.DataFrame, lists: Sequence[str]) -> pl.DataFrame:
+def in_each_slice(frame: pl.DataFrame, lists: Sequence[str]) -> pl.DataFrame:
     """A row per slice, where rows count in each value of the list that they have in some columns."""
     if not lists:
         return frame

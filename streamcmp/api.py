@@ -8,9 +8,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from streamcmp import request
-from streamcmp.engines import local
+from streamcmp import engines, request
 from streamcmp.errors import UsageError
+from streamcmp.extras import needs
 from streamcmp.interrupt import stoppable
 from streamcmp.notices import overlap_words
 from streamcmp.options import CompareOptions, ConvertOptions, CountOptions, FinalizeOptions, TallyOptions
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from streamcmp.engines.flips import Kind
     from streamcmp.engines.formats import FormatInfo
     from streamcmp.engines.local import Counted
+    from streamcmp.engines.warehouse import Carried, Dialect
     from streamcmp.flipped import Flips
     from streamcmp.options import AnyOptions, Countable, Log, Names, PerSide, Terms
     from streamcmp.report.model import Report
@@ -54,6 +55,7 @@ __all__ = [
     "formats",
     "gate",
     "merge",
+    "sql",
 ]
 
 
@@ -111,10 +113,12 @@ def compare(
             logs that grow while they are looked at. docs/statistics.md has definitions and sources.
 
             *The pass.* `memory`: bytes, or text such as "2GB" (default: half of what there is); `spill_dir`;
-            `threads`; `strategy`: "auto", "lockstep", "merge", "direct", "buckets". None of these changes a
-            result. `on_note` is called with a sentence for each thing detected, `on_examples` with ids of
-            rows that were not counted (kind -> the five smallest, as text); `meter`, a
-            `streamcmp.meter.Meter`, tells another thread how far the pass is.
+            `threads`; `strategy`: "auto", "lockstep", "merge", "direct", "buckets"; `engine`: "local" or
+            "duckdb" (the extra of that name), what pairs and counts; `verify`: "5%" has that share of the ids
+            counted again by DuckDB, and stops where it disagrees. None of these changes a result. `on_note`
+            is called with a sentence for each thing detected, `on_examples` with ids of rows that were not
+            counted (kind -> the five smallest, as text); `meter`, a `streamcmp.meter.Meter`, tells another
+            thread how far the pass is.
 
     Returns:
         Report: `results` has one row per slice, accuracies and gain as shares in [-1, 1], `overall` first.
@@ -489,6 +493,45 @@ def _written(
     return None, tuple(first.columns)
 
 
+def sql(
+    left: str,
+    right: str,
+    *,
+    dialect: Dialect,
+    on: Names | None = None,
+    by: Terms | None = None,
+    slices_in: Carried = "both",
+    where_in: Carried = "both",
+    **options: Unpack[CountOptions],
+) -> str:
+    """The count of two tables as one SQL statement, to be run where they are. `finalize` reads its result.
+
+    Args:
+        left: the baseline's table or view, as one writes its name in that dialect.
+        right: the candidate's.
+        dialect: "spark", "duckdb", "postgres", "bigquery", "snowflake", "trino", "clickhouse", "databricks"
+            or "redshift".
+        on: the id columns.
+        by: as in `compare`.
+        slices_in: which tables have the columns of `by`: "both", "left" or "right".
+        where_in: which tables `where` filters; it is in that dialect.
+        **options: those of `compare` that say what columns mean, and `missing="wrong"` and
+            `mismatch="ignore"`, which act while counting. A table's columns are not known here: the id, its
+            type (`id_type`) and the outcome must be named, and `label_type` where predictions are compared.
+
+    Raises:
+        UsageError: one of these is not given, or cannot be said in SQL.
+        TypeError: an option that does not exist.
+    """
+    needs("sqlglot", "sql", "streamcmp sql")
+    from streamcmp.engines import warehouse
+
+    request.check_options("sql", options, CountOptions)
+    return warehouse.text(
+        request.comparison(left, right, on, by, options), dialect, warehouse.Tables(slices_in, where_in)
+    )
+
+
 def formats() -> list[FormatInfo]:
     """The formats of logs that can be read, with those that other installed packages add."""
     from streamcmp.engines.formats import known
@@ -509,6 +552,8 @@ def explain(
     Takes what `compare` takes, reads metadata only, and raises what `compare` raises before it reads rows.
     """
     request.check_options("explain", options, CompareOptions)
+    from streamcmp.engines import local
+
     comparison = request.comparison(left, right, on, by, options)
     return local.explain(comparison, request.resources(options), options.get("on_note"))
 
@@ -525,7 +570,7 @@ def _count(
     comparison = request.comparison(left, right, on, by, options)
     resources = request.resources(options)
     with stoppable():
-        counted = local.count(
+        counted = engines.count(
             comparison, resources, options.get("on_note"), options.get("meter"), sketched=sketched
         )
     if on_examples := options.get("on_examples"):

@@ -19,6 +19,7 @@ from streamcmp.errors import DataError, UnknownColumn, UsageError
 from streamcmp.report.model import EXTRA_FIELDS, RESULT_FIELDS
 from streamcmp.report.parquet import METADATA_PREFIX
 from streamcmp.report.values import json_ready, shown
+from streamcmp.statement_table import RULE, from_statement
 from streamcmp.tally import (
     CELLS,
     COUNTERS,
@@ -78,7 +79,7 @@ def _from_parquet(path: Path) -> Tally:
     except (pl.exceptions.PolarsError, OSError):
         columns = {}
     # What is damaged goes to the reader of tallies too: it says so.
-    if not columns or columns.keys() >= _TALLY_SHAPE:
+    if not columns or (columns.keys() >= _TALLY_SHAPE and RULE not in columns):
         return load(path)
     tally = from_frame(pl.read_parquet(path, hive_partitioning=False), fspath(path))
     try:
@@ -95,7 +96,7 @@ def from_frame(frame: pl.DataFrame, where: str) -> Tally:
     """The tally in a table; see `read`. `where` is what messages call it."""
     if frozenset(frame.columns) >= _TALLY_SHAPE:
         try:
-            return from_rows(frame, where)
+            return from_statement(frame, where) if RULE in frame.columns else from_rows(frame, where)
         except pl.exceptions.PolarsError as problem:
             raise DataError(
                 f"{where} has the columns of a tally, but not its types: {first_line(problem)}"

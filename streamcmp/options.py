@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Union
 
 from streamcmp.analysis import Adjust, Alternative, GainInterval, OddsInterval, Test
 from streamcmp.comparison import Duplicates, IdType, LabelType, Mismatch, Missing, NullIds, Unmatched
-from streamcmp.resources import Strategy
+from streamcmp.resources import Engine, Strategy
 
 if TYPE_CHECKING:
     import polars as pl
@@ -131,7 +131,13 @@ class CountOptions(ReadingOptions, PolicyOptions, MachineOptions, total=False):
     """Keywords of `check`, and most of those of `count`."""
 
 
-class TallyOptions(CountOptions, total=False):
+class EngineOptions(TypedDict, total=False):
+    """What pairs and counts. It changes no result either."""
+
+    engine: Engine | None
+
+
+class TallyOptions(CountOptions, EngineOptions, total=False):
     """Keywords of `count`."""
 
     shard: str | None
@@ -144,8 +150,10 @@ class ConvertOptions(LogOptions, total=False):
     spill_dir: str | PathLike[str] | None
 
 
-class CompareOptions(CountOptions, AnalysisOptions, total=False):
+class CompareOptions(CountOptions, EngineOptions, AnalysisOptions, total=False):
     """Keywords of `compare`."""
+
+    verify: float | str | None
 
 
 class FinalizeOptions(PolicyOptions, AnalysisOptions, total=False):

@@ -13,7 +13,7 @@ from streamcmp.comparison import Comparison, IdShard, LogRequest, Policies
 from streamcmp.errors import UsageError
 from streamcmp.options import AnalysisOptions, PolicyOptions, SideOptions
 from streamcmp.report.names import distinguish
-from streamcmp.resources import Resources, parse_size
+from streamcmp.resources import Resources, parse_share, parse_size
 from streamcmp.terms import names, terms
 
 if TYPE_CHECKING:
@@ -125,7 +125,10 @@ def resources(options: AnyOptions) -> Resources:
         given["memory"] = parse_size(memory) if isinstance(memory, str) else int(memory)
     if options.get("spill_dir") is not None:
         given["spill_dir"] = Path(options["spill_dir"])
-    for option in ("threads", "strategy"):
+    verify = options.get("verify")
+    if verify is not None:
+        given["verify"] = parse_share(verify) if isinstance(verify, str) else float(verify)
+    for option in ("threads", "strategy", "engine"):
         if options.get(option) is not None:
             given[option] = options[option]
     return Resources(**given)

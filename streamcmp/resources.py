@@ -13,6 +13,7 @@ from streamcmp.comparison import check_choice
 from streamcmp.errors import UsageError
 
 Strategy = Literal["auto", "lockstep", "merge", "direct", "buckets"]
+Engine = Literal["local", "duckdb"]
 
 _UNITS = {
     "": 1,
@@ -54,6 +55,7 @@ class Resources:
 
     memory: bytes the run plans with. spill_dir: where bucket files go (the system's temporary folder by
     default); they have no name there, so the system removes them with the process, however it ends.
+    engine: what pairs and counts. verify: the share of ids that a second engine recounts; 0 for none.
     chunk_rows and bucket_bits override what the plan would choose (tests do).
     """
 
@@ -61,11 +63,16 @@ class Resources:
     spill_dir: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))
     threads: int = field(default_factory=lambda: min(4, os.cpu_count() or 1))
     strategy: Strategy = "auto"
+    engine: Engine = "local"
+    verify: float = 0.0
     chunk_rows: int | None = None
     bucket_bits: int | None = None
 
     def __post_init__(self) -> None:
         check_choice("--strategy", self.strategy, get_args(Strategy))
+        check_choice("--engine", self.engine, get_args(Engine))
+        if not 0 <= self.verify <= 1:
+            raise UsageError(f"--verify is a share of the ids, such as 5%, up to 100%; not {self.verify:g}")
         if self.memory < 64 * 2**20:
             raise UsageError(f"--memory must be at least 64MiB, not {self.memory:,} bytes")
         if self.threads < 1:
@@ -93,6 +100,18 @@ class Step:
     why: str
     memory: int
     spill: int = 0
+
+
+def parse_share(text: str) -> float:
+    """The number in '5%' or '0.05'. Raises UsageError where there is none, or none above 0."""
+    plain = text.strip()
+    try:
+        share = float(plain.removesuffix("%")) / (100 if plain.endswith("%") else 1)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 1:
+        raise UsageError(f"--verify: {text!r} is no share of the ids; write for example 5%")
+    return share
 
 
 def parse_size(text: str) -> int:

@@ -50,6 +50,7 @@ _HOMES = {
     "check": "files",
     "convert": "files",
     "formats": "files",
+    "sql": "sql",
 }
 
 

@@ -13,6 +13,7 @@ import typer
 
 from streamcmp.cli.groups import grouped
 from streamcmp.cli.options import (
+    EngineName,
     Explain,
     Gates,
     Logs,
@@ -25,6 +26,7 @@ from streamcmp.cli.options import (
     Slices,
     Statistics,
     Talk,
+    Verify,
 )
 from streamcmp.cli.output import check_baseline, check_target, chosen_format, show_judged, show_plan
 from streamcmp.cli.reading import reading
@@ -43,6 +45,8 @@ def run(
     show: Show,
     gates: Gates,
     talk: Talk,
+    engine: EngineName = None,
+    verify: Verify = None,
     explain: Explain = False,
 ) -> None:
     """Compare two logs: pair, count, test, report."""
@@ -56,6 +60,8 @@ def run(
         **asdict(statistics),
         **asdict(slices),
         **asdict(machine),
+        "engine": engine,
+        "verify": verify,
     }
     if explain:
         show_plan(api.explain(**options, on_note=notes.note))
@@ -79,6 +85,7 @@ def count(
     machine: Machine,
     save: Save,
     talk: Talk,
+    engine: EngineName = None,
     shard: ShardOfIds = None,
 ) -> None:
     """Count two logs, or one shard of their ids, into a tally file, to merge and finalize later."""
@@ -91,6 +98,7 @@ def count(
             **reading(logs),
             **asdict(rows),
             **asdict(machine),
+            engine=engine,
             shard=shard,
             meter=meter,
             on_note=notes.note,

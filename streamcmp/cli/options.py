@@ -16,7 +16,7 @@ from streamcmp.analysis import Adjust, Alternative, GainInterval, OddsInterval, 
 from streamcmp.cli.config import PREFIX, lines_of_environment, load_config, terms_of_environment
 from streamcmp.cli.stderr import Messages, speak
 from streamcmp.comparison import Duplicates, IdType, LabelType, Mismatch, Missing, NullIds, Unmatched
-from streamcmp.resources import Strategy
+from streamcmp.resources import Engine, Strategy
 
 Format = Literal["table", "json", "csv", "parquet", "markdown", "junit"]
 
@@ -244,6 +244,10 @@ class Machine:
     strategy: Annotated[Strategy | None, choice("--strategy", "how to pair", Strategy, PASS)] = None
 
 
+EngineName = Annotated[Engine | None, choice("--engine", "what pairs and counts", Engine, PASS)]
+Verify = Annotated[
+    Text, option("--verify", "count this share of the ids again with DuckDB: 5%; stop if it differs", PASS)
+]
 Explain = Annotated[
     bool, option("--explain", "say how the logs would be paired, and why; reads no rows", PASS)
 ]

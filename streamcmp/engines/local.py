@@ -20,11 +20,16 @@ from streamcmp.tally import WHOLE, Part, Tally
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    import polars as pl
+
     from streamcmp.comparison import Comparison
+    from streamcmp.ledger import Ledger
     from streamcmp.logs.model import LogPair
     from streamcmp.pairing.batch import PairBatch
     from streamcmp.resources import Resources, Step
     from streamcmp.sketch import SketchOf
+
+    Engine = Callable[[LogPair, Resources, Meter], "Counted"]
 
 _MODULES = {  # in streamcmp/pairing, each with `pairs`; loaded when it is tried
     "lockstep": "lockstep",
@@ -60,9 +65,11 @@ def count(
     meter: Meter | None = None,
     *,
     sketched: bool = False,
+    engine: Engine | None = None,
 ) -> Counted:
     """Count one comparison, or one shard of it.
 
+    `engine`: what counts the logs once they are open; this one, if left out.
     `sketched`: the tally holds a sketch of the left log's ids, which takes some time to make.
     `on_note` receives one sentence for each thing that was detected rather than said; `meter` tells anyone
     who looks at it how far the run is. Raises UsageError and DataError; Interrupted when a signal arrived
@@ -70,10 +77,10 @@ def count(
     """
     meter = meter or Meter()
     try:
-        return _noted(comparison, resources, on_note, meter, sketched=sketched)
+        return _noted(comparison, resources, on_note, meter, engine or counted, sketched=sketched)
     except ChangedType:
         # The first rows of an NDJSON file did not tell a column's type: all of them do.
-        return _noted(comparison, resources, None, meter, sketched=sketched, complete=True)
+        return _noted(comparison, resources, None, meter, engine or counted, sketched=sketched, complete=True)
 
 
 def _noted(
@@ -81,6 +88,7 @@ def _noted(
     resources: Resources,
     on_note: Callable[[str], None] | None,
     meter: Meter,
+    engine: Engine,
     *,
     sketched: bool,
     complete: bool = False,
@@ -89,7 +97,7 @@ def _noted(
     pair = opened(comparison, resources, sketch, complete=complete)
     for note in pair.notes:
         (on_note or _ignore)(note)
-    found = counted(pair, resources, meter)
+    found = engine(pair, resources, meter)
     if sketch is None:
         return found
     return replace(found, tally=replace(found.tally, sketch=sketch.sketch()))
@@ -109,7 +117,10 @@ def opened(
     complete: bool = False,
     scan: bool = True,
 ) -> LogPair:
-    """The two logs of a request, or a shard; with `complete`, all rows were asked for types."""
+    """The logs, or a shard of them; with `complete`, all rows were asked for types.
+
+    Ids go to `sketch`, if there is one.
+    """
     pair = open_pair(
         comparison,
         memory_budget=resources.memory,
@@ -179,18 +190,30 @@ def _conclude(
     examples: Examples,
     advised: Advised,
 ) -> Counted:
-    for side, unpaired in zip(SIDES, (outcome.a, outcome.b), strict=True):
-        if not unpaired.rows and pair.shard == WHOLE:
+    check_rows(pair, outcome.a.rows, outcome.b.rows)
+    ledger = accumulator.ledger(outcome.a.ledger(), outcome.b.ledger())
+    return concluded(pair, accumulator.tables(), ledger, examples, advised)
+
+
+def check_rows(pair: LogPair, rows_a: int, rows_b: int) -> None:
+    """Raise DataError where a log has no rows; a shard may have none."""
+    for side, rows in zip(SIDES, (rows_a, rows_b), strict=True):
+        if not rows and pair.shard == WHOLE:
             paths = ", ".join(pair.inputs[side].paths)
             raise DataError(f"the {'left' if side == 'a' else 'right'} log ({paths}) has no rows")
-    ledger = accumulator.ledger(outcome.a.ledger(), outcome.b.ledger())
+
+
+def concluded(
+    pair: LogPair, tables: Mapping[str, pl.DataFrame], ledger: Ledger, examples: Examples, advised: Advised
+) -> Counted:
+    """What an engine counted, as a tally that balances, with ids to name."""
     ledger.verify()
     inputs: dict[str, Any] = {}
     for side in SIDES:
         read = pair.inputs[side]
         rows = ledger.side(side).rows if pair.shard == WHOLE else read.rows
         inputs[side] = {"paths": list(read.paths), "bytes": read.bytes, "rows": rows}
-    tally = Tally(accumulator.tables(), ledger, pair.rule, (Part(inputs, pair.shard),))
+    tally = Tally(tables, ledger, pair.rule, (Part(inputs, pair.shard),))
     named = examples.resolve(pair)
     if not ledger.a.matched and not pair.positional and pair.shard == WHOLE:
         for side, log in (("a", pair.a), ("b", pair.b)):

@@ -22,12 +22,16 @@ from streamcmp.stable_hash import shards_of
 
 @dataclass(frozen=True)
 class HashedLog:
-    """One side: the rows of a shard, a `CanonicalLog` again. Their ids go to `sketch`, if there is one."""
+    """One side: the rows of a shard, a `CanonicalLog` again. Their ids go to `sketch`, if there is one.
+
+    `others`: the rows of all other shards instead.
+    """
 
     whole: CanonicalLog
     shard: IdShard
     positional: bool
     sketch: SketchOf | None = None
+    others: bool = False
 
     @property
     def side(self) -> SideName:
@@ -42,7 +46,7 @@ class HashedLog:
     @property
     def estimated_rows(self) -> int:
         """For planning only: shards are even."""
-        return -(-self.whole.estimated_rows // self.shard.of)
+        return self.whole.estimated_rows if self.others else -(-self.whole.estimated_rows // self.shard.of)
 
     @property
     def bounds(self) -> tuple[int, int] | None:
@@ -83,7 +87,7 @@ class HashedLog:
             place = np.arange(row, row + batch.height) % self.shard.of
         else:
             place = shards_of(batch[ID], self.shard.of)
-        return pl.Series(place == self.shard.number)
+        return pl.Series((place == self.shard.number) != self.others)
 
     def keep(self, batch: pl.DataFrame, members: pl.Series | None) -> pl.DataFrame:
         """The rows that are in the shard; the sketch learns of them."""
@@ -102,11 +106,16 @@ class HashedPair(LogPair):
     logs: tuple[HashedLog, HashedLog]
 
     @classmethod
-    def of(cls, pair: LogPair, shard: IdShard, sketch: SketchOf | None) -> HashedPair:
-        """The shard's part of two logs; the left log's ids go to `sketch`, where rows pair by ids."""
+    def of(
+        cls, pair: LogPair, shard: IdShard, sketch: SketchOf | None = None, *, others: bool = False
+    ) -> HashedPair:
+        """The shard's part of two logs; the left log's ids go to `sketch`, where rows pair by ids.
+
+        `others`: what the shard leaves out; it must not be the whole.
+        """
         logs = (
-            HashedLog(pair.a, shard, pair.positional, None if pair.positional else sketch),
-            HashedLog(pair.b, shard, pair.positional),
+            HashedLog(pair.a, shard, pair.positional, None if pair.positional else sketch, others),
+            HashedLog(pair.b, shard, pair.positional, None, others),
         )
         same = {field.name: getattr(pair, field.name) for field in fields(LogPair)}
         return cls(**{**same, "a": logs[0], "b": logs[1]}, whole=pair, logs=logs)

@@ -1,0 +1,55 @@
+"""`streamcmp sql`: the count as one statement, for tables where they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from streamcmp.cli.groups import grouped
+from streamcmp.cli.options import LOGS, SHOW, Logs, Names, RowPolicies, Talk, choice, option
+from streamcmp.cli.output import check_target, write
+from streamcmp.cli.reading import reading
+from streamcmp.cli.stderr import Notes
+from streamcmp.errors import UsageError
+
+# As in engines/warehouse.py, which loads too much for --help.
+Dialect = Literal[
+    "spark", "duckdb", "postgres", "bigquery", "snowflake", "trino", "clickhouse", "databricks", "redshift"
+]
+Carried = Literal["both", "left", "right"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """Of the statement."""
+
+    dialect: Annotated[Dialect, choice("--dialect", "whose SQL", Dialect, LOGS, default=False)]
+    slices_in: Annotated[
+        Carried | None, choice("--slices-in", "which tables have the columns of --by", Carried, LOGS)
+    ] = None
+    where_in: Annotated[
+        Carried | None, choice("--where-in", "which tables --where filters", Carried, LOGS)
+    ] = None
+    output: Annotated[Path | None, option("--output", "write it to this file", SHOW)] = None
+
+
+@grouped
+def sql(statement: Statement, logs: Logs, names: Names, rows: RowPolicies, talk: Talk) -> None:
+    """Print the count of two tables as one SQL statement; --left and --right name the tables."""
+    from streamcmp import api
+
+    check_target(statement.output, [])
+    options = reading(logs)
+    for side in ("left", "right"):
+        if not isinstance(options[side], str):
+            raise UsageError(f"--{side} names one table; make a view of several")
+    printed = api.sql(
+        **options,
+        **vars(names),
+        **vars(rows),
+        dialect=statement.dialect,
+        slices_in=statement.slices_in or "both",
+        where_in=statement.where_in or "both",
+    )
+    write([printed.encode()], statement.output, Notes(quiet=talk.quiet, verbose=talk.verbose))
