@@ -1,15 +1,19 @@
 """List-valued slice columns: the whole list, as a set, is one value with one code through all pairing.
 
-Only when tables are made does a set become its elements. A set enters the dictionary as text: each element
-with a mark before it, sorted, and a separator that no element holds between them.
+Only when tables are made does a set become its elements. A list enters a dictionary as text: each element
+with a mark before it, and a separator that no element holds between them. Sorting the elements of every row
+would take half of all time (measured), so only lists not seen before are made sets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import ClassVar
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from streamcmp.comparison import SideName
@@ -21,6 +25,7 @@ from streamcmp.slicing import EMPTY
 
 _NULL, _VALUE = "0", "1"  # what an element's text begins with
 _BETWEEN = "\x1f"
+_UNKNOWN = 2**32 - 1
 _ESCAPES = (("\x1e", "\x1e0"), (_BETWEEN, "\x1e1"))
 
 
@@ -41,13 +46,53 @@ def decide_set(name: str, seen: Mapping[SideName, Seen]) -> SetColumn:
     return SetColumn(name, decide_slice(name, inner))
 
 
+class Sets:
+    """Joined texts of lists to the codes of their sets, and back. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lists, self._sets = Dictionary(), Dictionary()
+        self._lock = Lock()
+        self._table = np.full(16, _UNKNOWN, np.uint32)  # code of a list -> code of its set
+        self._table[NULL_CODE] = NULL_CODE
+
+    def encode(self, text: pl.Expr) -> pl.Expr:
+        """The UInt32 code of each list's set; lists of nothing but null are null."""
+        return self._lists.encode(text).map_batches(
+            self._encode, return_dtype=pl.UInt32(), is_elementwise=True
+        )
+
+    def decode(self, codes: pl.Series) -> pl.Series:
+        """The joined text of each set."""
+        return self._sets.decode(codes)
+
+    def _encode(self, lists: pl.Series) -> pl.Series:
+        codes = lists.to_numpy()
+        table = self._table
+        if len(codes) and (int(codes.max()) >= len(table) or (table[codes] == _UNKNOWN).any()):
+            with self._lock:
+                table = self._learn(np.unique(codes))
+        return pl.Series(table[codes])
+
+    def _learn(self, codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+        table = self._table
+        if int(codes[-1]) >= len(table):
+            grown = np.full(max(int(codes[-1]) + 1, 2 * len(table)), _UNKNOWN, np.uint32)
+            grown[: len(table)] = table
+            self._table = table = grown
+        new = codes[table[codes] == _UNKNOWN]
+        text = self._lists.decode(pl.Series(new)).str.split(_BETWEEN).list.unique().list.sort()
+        joined = pl.when(pl.lit(text).list.join(_BETWEEN) != _NULL).then(pl.lit(text).list.join(_BETWEEN))
+        table[new] = pl.select(self._sets.encode(joined)).to_series().to_numpy()
+        return table
+
+
 @dataclass(frozen=True)
 class SetColumn:
     """A column of lists. `elements`: what the elements of both sides have in common."""
 
     name: str
     elements: SliceColumn
-    dictionary: Dictionary = field(default_factory=Dictionary, compare=False)
+    sets: Sets = field(default_factory=Sets, compare=False)
     overlapping: ClassVar[bool] = True
 
     def encode(self, column: Column, side: SideName, *, where: str) -> tuple[pl.Expr, list[Check]]:
@@ -72,11 +117,11 @@ class SetColumn:
                 replace(check, bad=_lists(column).list.eval(check.bad).list.any(), columns=column.read)
                 for check in found
             ]
-        for plain, escaped in _ESCAPES:
-            text = text.str.replace_all(plain, escaped, literal=True)
+        if dtype == pl.String:
+            for plain, escaped in _ESCAPES:
+                text = text.str.replace_all(plain, escaped, literal=True)
         marked = pl.when(text.is_null()).then(pl.lit(_NULL)).otherwise(pl.lit(_VALUE) + text)
-        joined = _lists(column).list.eval(marked).list.unique().list.sort().list.join(_BETWEEN)
-        return self.dictionary.encode(pl.when(joined != _NULL).then(joined)), checks
+        return self.sets.encode(_lists(column).list.eval(marked).list.join(_BETWEEN)), checks
 
     def decode(self, codes: pl.Series, side: SideName) -> pl.Series:
         """Per code the slices that it counts in, as text: never an empty list.
@@ -98,14 +143,14 @@ class SetColumn:
         """The sets themselves, as lists of the elements' own type; null where there is none."""
         flat = self._elements(codes, side)
         lists = _regrouped(flat.filter(pl.col("text").is_null() | (pl.col("text") != "")), len(codes))
-        kinds = self.dictionary.decode(codes)
+        kinds = self.sets.decode(codes)
         empty = pl.Series([[]], dtype=lists.dtype)
         blank = lists.zip_with(kinds.is_not_null(), pl.Series([None], dtype=lists.dtype))
         return blank.zip_with((kinds != "").fill_null(value=True), empty)
 
     def _elements(self, codes: pl.Series, side: SideName) -> pl.DataFrame:
         """A row per element: `row`, its marked `text` ("" stands for an empty list), its `value`."""
-        texts = self.dictionary.decode(codes)
+        texts = self.sets.decode(codes)
         flat = (
             pl.DataFrame({"row": pl.int_range(len(codes), eager=True), "text": texts.str.split(_BETWEEN)})
             .explode("text")
