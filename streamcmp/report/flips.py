@@ -114,7 +114,7 @@ def _characters(text: str, escaped: str) -> int:
     """How many characters of a text its escaped beginning covers."""
     length = done = 0
     for character in text:
-        length += len(inert(character))
+        length += len(inert(f"x{character}")) - 1  # a mark, too, stands upon something
         if length > len(escaped):
             break
         done += 1

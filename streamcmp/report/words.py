@@ -53,9 +53,9 @@ def gate_lines(report: Report) -> list[tuple[str, str, str]]:
 
 
 def gates_title(report: Report) -> str:
-    """`gates: 1 of 3 failed`, or `gates: all 3 passed`."""
+    """`gates: 1 of 3 failed`, or `gates: 3 of 3 passed`."""
     fired, of = sum(gate.fired for gate in report.gates), len(report.gates)
-    return f"gates: {fired:,} of {of:,} failed" if fired else f"gates: {counted(of, 'gate')} passed"
+    return f"gates: {fired:,} of {of:,} failed" if fired else f"gates: {of:,} of {of:,} passed"
 
 
 def slice_name(cut: Mapping[str, Any], width: int = NAME_WIDTH) -> str:
