@@ -19,6 +19,7 @@ from scripts import harness_examples
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 FORMATS = ROOT / "docs" / "formats.md"
+TUTORIAL = ROOT / "docs" / "tutorial.md"
 PAGES = (README, FORMATS, *(ROOT / "docs" / f"{page}.md" for page in ("gates", "slices", "tutorial")))
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 UPDATE = os.environ.get("STREAMCMP_UPDATE_GOLDENS") == "1"
@@ -87,9 +88,26 @@ def test_both_kinds_of_block_are_found() -> None:
     assert len(blocks("python")) >= 1
 
 
-def test_links_lead_somewhere() -> None:
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", README.read_text(encoding="utf-8")):
-        assert (ROOT / target).exists(), target
+@pytest.mark.parametrize("page", [README, *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_the_tutorial_goes_all_the_way() -> None:
+    commands_ = " ".join(blocks("console", TUTORIAL))
+    for word in (
+        "check",
+        "run",
+        "--by",
+        "--plot",
+        "flips",
+        "--fail-on",
+        "--baseline-report",
+        "report.md",
+        "report.xml",
+    ):
+        assert word in commands_, word
 
 
 def test_the_examples_of_harnesses_are_what_their_script_writes(

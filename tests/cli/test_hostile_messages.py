@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -62,6 +63,25 @@ def test_notes_warnings_and_examples(cli: Cli, evil: tuple[str, ...], form: str)
         harmless(Ran(ran.code, ran.out.replace("\u200b", ""), ran.err, b""))
     if form == "junit":
         assert ET.fromstring(ran.out).attrib["failures"] == "2"
+
+
+def test_messages_for_machines(cli: Cli, evil: tuple[str, ...]) -> None:
+    ran = cli(
+        "run", *evil, "--by", f'"d{EVIL}"', "--left-name", EVIL, "--format", "csv", "--messages", "json"
+    )
+    harmless(Ran(ran.code, "", ran.err, b""))
+    messages = [json.loads(line) for line in ran.err.splitlines()]
+    (result,) = [one for one in messages if one["code"] == "result"]
+    assert "\\x1b]8;;" in result["message"]
+    (ids,) = [one for one in messages if one["code"] == "examples" and one["fields"]["kind"] == "unmatched_a"]
+    assert ids["fields"]["ids"]
+
+
+def test_flips(cli: Cli, evil: tuple[str, ...]) -> None:
+    ran = cli("flips", *evil, "--by", f'"d{EVIL}"', "--left-name", EVIL, "--right-name", "b" + EVIL)
+    assert ran.code == 0, ran.err
+    assert "\\x1b]8;;" in ran.out
+    harmless(ran)
 
 
 def test_a_check(cli: Cli, evil: tuple[str, ...]) -> None:
