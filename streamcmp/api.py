@@ -357,7 +357,7 @@ def convert(
 
     Args:
         log: what `compare` takes for one side.
-        output: the file to write, whole or not at all.
+        output: the file to write, or an address in an object store; whole or not at all.
         on: the id columns.
         by: columns to keep for slicing.
         model: whose rows to take, of a table of several models (with `model_column`).
@@ -378,7 +378,7 @@ def convert(
     terms = tuple((name,) for name in names_of(by, "--by"))
     comparison = request.comparison(log, log, on, terms, both)
     with stoppable():
-        return written(comparison, request.resources(options), Path(output))
+        return written(comparison, request.resources(options), output)
 
 
 def flips(

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from io import BytesIO
 from os import PathLike, fspath
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from streamcmp.addresses import shown as address_shown
 from streamcmp.counts_file import first_line, names_of, overlapping_of, parse
-from streamcmp.errors import DataError, UnknownColumn, UsageError
+from streamcmp.errors import DataError, UnknownColumn
+from streamcmp.output import contents
 from streamcmp.report.model import EXTRA_FIELDS, RESULT_FIELDS
 from streamcmp.report.parquet import METADATA_PREFIX
 from streamcmp.report.values import json_ready, shown
@@ -60,30 +62,26 @@ def read(source: str | PathLike[str] | ArrowStream | pl.DataFrame) -> Tally:
     """
     if not isinstance(source, str | PathLike):
         return from_frame(pl.DataFrame(source), "the table")
-    path = Path(source)
-    try:
-        data = path.read_bytes()
-    except OSError as problem:
-        raise UsageError(f"cannot read {path}: {(problem.strerror or str(problem)).lower()}") from None
+    data, where = contents(source), address_shown(fspath(source))
     if not data.strip():
-        raise DataError(f"{path} is empty; it should hold a tally or a table of counts")
+        raise DataError(f"{where} is empty; it should hold a tally or a table of counts")
     if data.startswith(_PARQUET):
-        return _from_parquet(path)
-    frame, said = parse(data, fspath(path))
-    return replace(from_frame(frame, fspath(path)), names=said.names, marked=said.overlapping)
+        return _from_parquet(data, source)
+    frame, said = parse(data, where)
+    return replace(from_frame(frame, where), names=said.names, marked=said.overlapping)
 
 
-def _from_parquet(path: Path) -> Tally:
+def _from_parquet(data: bytes, source: str | PathLike[str]) -> Tally:
     try:
-        columns = pl.read_parquet_schema(path)
+        columns = pl.read_parquet_schema(BytesIO(data))
     except (pl.exceptions.PolarsError, OSError):
         columns = {}
     # What is damaged goes to the reader of tallies too: it says so.
     if not columns or (columns.keys() >= _TALLY_SHAPE and RULE not in columns):
-        return load(path)
-    tally = from_frame(pl.read_parquet(path, hive_partitioning=False), fspath(path))
+        return load(source)
+    tally = from_frame(pl.read_parquet(BytesIO(data)), address_shown(fspath(source)))
     try:
-        said = pl.read_parquet_metadata(path)
+        said = pl.read_parquet_metadata(BytesIO(data))
         comparison, families = (
             json.loads(said.get(METADATA_PREFIX + part, "null")) for part in ("comparison", "families")
         )

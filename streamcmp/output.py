@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from streamcmp.addresses import is_address
 from streamcmp.errors import UsageError
 
 _HELD = 64 * 2**20  # bytes of a result that wait in memory
@@ -23,6 +24,10 @@ def write_atomic(path: str | Path, data: bytes | Iterable[bytes]) -> None:
     Raises:
         UsageError: the folder does not exist, `path` is a folder, or it cannot be written; names the path.
     """
+    if is_address(path):
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            file.writelines([data] if isinstance(data, bytes) else data)
+        return
     target = Path(path)
     if target.is_dir():
         raise UsageError(f"cannot write {target}: it is a folder; give a file name in it")
@@ -30,6 +35,22 @@ def write_atomic(path: str | Path, data: bytes | Iterable[bytes]) -> None:
         raise UsageError(f"cannot write {target}: there is no folder {target.parent}; create it first")
     with replacing(target) as temporary, temporary.open("wb") as file:
         file.writelines([data] if isinstance(data, bytes) else data)
+
+
+def contents(path: str | os.PathLike[str], what: str = "") -> bytes:
+    """A small file's bytes; a file at an address, too. `what` is what messages call it.
+
+    Raises:
+        UsageError: it cannot be read; names the path.
+    """
+    if is_address(path):
+        from streamcmp.store import read
+
+        return read(os.fspath(path))
+    try:
+        return Path(path).read_bytes()
+    except OSError as problem:
+        raise UsageError(f"cannot read {what}{path}: {(problem.strerror or str(problem)).lower()}") from None
 
 
 @contextmanager
@@ -52,12 +73,22 @@ def gathered(pieces: Iterable[bytes]) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary file beside `path`, which takes its place when the block ends well.
+
+    For an address the file is one of this machine; it is put there as a whole.
 
     Raises:
         UsageError: it cannot be written; names the path.
     """
+    if is_address(path):
+        with tempfile.TemporaryDirectory(prefix="streamcmp-") as folder:
+            waiting = Path(folder, "output")
+            yield waiting
+            from streamcmp.store import write
+
+            write(waiting, str(path))
+        return
     try:
         # A link is written through, as any other program does; renaming over it would replace the link.
         with _renamed(Path(path).resolve()) as temporary:

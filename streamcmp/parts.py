@@ -6,13 +6,14 @@ import json
 import math
 from collections import defaultdict
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from streamcmp.addresses import is_address
 from streamcmp.comparison import IdShard
 from streamcmp.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from streamcmp.tally import Part
 
@@ -38,12 +39,17 @@ def joined(left: Sequence[Part], right: Sequence[Part]) -> tuple[Part, ...]:
 
 def _files(part: Part) -> str | None:
     """What tells the files of one part from those of another; None for frames."""
-    if any(side.get("bytes") is None for side in part.inputs.values()):
+    if any(not _are_files(side) for side in part.inputs.values()):
         return None
     # As JSON: a tally that was saved has lists where a fresh one has tuples.
     return json.dumps(
         {name: (list(side["paths"]), side["bytes"]) for name, side in part.inputs.items()}, sort_keys=True
     )
+
+
+def _are_files(side: Mapping[str, Any]) -> bool:
+    """Frames have no size, and all look alike; stores do not tell a size, but no address means two files."""
+    return side.get("bytes") is not None or all(is_address(path) for path in side.get("paths", ()))
 
 
 def _by_files(parts: Iterable[Part]) -> dict[str, list[Part]]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+from streamcmp.addresses import shown
 from streamcmp.analysis import Analysis
 from streamcmp.comparison import Comparison, IdShard, LogRequest, Policies
 from streamcmp.errors import UsageError
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from streamcmp.options import AnyOptions
 
 _NAMELESS = ("left", "right")
+_TABLE = re.compile("^(delta|iceberg):(?!//)")  # says what kind of table a path is
 _OUTCOME = ("correct", "prediction", "label", "score")
 
 
@@ -155,7 +158,7 @@ def display_names(left: Any, right: Any, left_name: str | None, right_name: str 
 
 def _path(source: Any) -> str | None:
     if isinstance(source, str | PathLike):
-        return str(fspath(source))
+        return shown(_TABLE.sub("", fspath(source)))
     if isinstance(source, Sequence) and source and isinstance(source[0], str | PathLike):
-        return str(fspath(source[0]))
+        return shown(_TABLE.sub("", fspath(source[0])))
     return None

@@ -9,15 +9,16 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
-from pathlib import Path
+from os import fspath
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from streamcmp.addresses import shown
 from streamcmp.comparison import SIDES, IdShard, Rule
 from streamcmp.errors import DataError, UsageError
 from streamcmp.ledger import LEDGER_FIELDS, Ledger
-from streamcmp.output import write_atomic
+from streamcmp.output import contents, write_atomic
 from streamcmp.slicing import intervals
 from streamcmp.tally import (
     COUNTERS,
@@ -84,7 +85,7 @@ def save(tally: Tally, path: str | PathLike[str]) -> None:
     table = table.replace_schema_metadata({_HEADER: json.dumps(header).encode()})
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
-    write_atomic(Path(path), buffer.getvalue())
+    write_atomic(fspath(path), buffer.getvalue())
 
 
 def load(path: str | PathLike[str]) -> Tally:
@@ -92,18 +93,17 @@ def load(path: str | PathLike[str]) -> Tally:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot read the tally {path}: {error.strerror or error}") from None
+    data = contents(path, "the tally ")
+    path = shown(fspath(path))
     try:
         # Without threads, which would still be at it when a short process ends.
-        table = pq.read_table(pa.BufferReader(data), use_threads=False)
+        with pq.ParquetFile(pa.BufferReader(data)) as file:
+            table, metadata = file.read(use_threads=False), file.metadata.metadata
     except pa.ArrowInvalid:
         raise DataError(f"{path} is not a tally file: not Parquet, or truncated") from None
     except (pa.ArrowException, OSError) as problem:
         raise DataError(f"{path} is damaged: {problem}; write it again") from None
-    header = (table.schema.metadata or {}).get(_HEADER)
+    header = (metadata or {}).get(_HEADER)  # the file's: another writer's schema has none
     frame = pl.DataFrame(table.replace_schema_metadata())  # Polars panics at metadata that is no text
     if header is None:
         return from_rows(frame, str(path))

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from streamcmp.addresses import shown
 from streamcmp.cli.groups import grouped
 from streamcmp.cli.options import (
     EngineName,
@@ -104,7 +105,7 @@ def count(
             on_note=notes.note,
         )
     tally.save(save.output)
-    notes.note(f"wrote {save.output}", "wrote", path=str(save.output))
+    notes.note(f"wrote {shown(save.output)}", "wrote", path=shown(save.output))
 
 
 @grouped
@@ -115,7 +116,7 @@ def merge(tallies: Annotated[list[str], typer.Argument(help="tally files")], sav
     check_target(save.output, [*tallies, *_given(talk.config)])
     merge_tallies(tallies, on_warning=_warn).save(save.output)
     notes = Notes(quiet=talk.quiet, verbose=talk.verbose)
-    notes.note(f"wrote {save.output}", "wrote", path=str(save.output))
+    notes.note(f"wrote {shown(save.output)}", "wrote", path=shown(save.output))
 
 
 @grouped

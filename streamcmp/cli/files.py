@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from streamcmp.addresses import shown
 from streamcmp.cli.groups import grouped
 from streamcmp.cli.options import LOGS, PASS, SHOW, Logs, Machine, Reading, Talk, choice, option
 from streamcmp.cli.output import check_target, write_stdout
@@ -49,7 +50,7 @@ def check(
 def convert(
     *,
     log: Annotated[list[str], typer.Argument(help="a log: files, globs or folders")],
-    output: Annotated[Path, option("--output", "the Parquet file to write", _CONVERTED)],
+    output: Annotated[str, option("--output", "the Parquet file to write, or an address", _CONVERTED)],
     how: Reading,
     model: Annotated[str | None, option("--model", "whose rows, of a table of several models", LOGS)] = None,
     memory: Annotated[str | None, option("--memory", "such as 2GB", PASS)] = None,
@@ -75,8 +76,8 @@ def convert(
     for note in done.notes:
         if note.startswith("left: "):
             notes.note(note.removeprefix("left: "))
-    written = f"wrote {output}: {done.rows:,} rows of {', '.join(done.columns)}"
-    notes.note(written, "wrote", path=str(output), rows=done.rows, columns=list(done.columns))
+    written = f"wrote {shown(output)}: {done.rows:,} rows of {', '.join(done.columns)}"
+    notes.note(written, "wrote", path=shown(output), rows=done.rows, columns=list(done.columns))
 
 
 def formats() -> None:

@@ -262,7 +262,8 @@ class Show:
         choice("--format", "how, if the ending of --output does not say it", Format, SHOW),
     ] = None
     output: Annotated[
-        Path | None, option("--output", "write it to this file: .json .csv .parquet .md .txt .xml", SHOW)
+        Text,
+        option("--output", "write it to this file or address: .json .csv .parquet .md .txt .xml", SHOW),
     ] = None
     top: Annotated[int, option("--top", "rows per family in the table", SHOW, min=0)] = 20
     plot: Annotated[bool, option("--plot", "draw the gains with their intervals, in a table", SHOW)] = False
@@ -299,7 +300,9 @@ ShardOfIds = Annotated[
 class Save:
     """Where a tally goes."""
 
-    output: Annotated[Path, option("--output", "the tally file to write, such as x.tally", "The tally")]
+    output: Annotated[
+        str, option("--output", "the tally to write, a file or an address, such as x.tally", "The tally")
+    ]
 
 
 def _spoken(form: Messages | None) -> Messages | None:

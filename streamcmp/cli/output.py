@@ -7,11 +7,12 @@ import os
 import shutil
 import sys
 from io import BytesIO
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING
 
 import typer
 
+from streamcmp.addresses import is_address, is_writable, shown
 from streamcmp.cli.options import Gates, Show
 from streamcmp.cli.stderr import Notes, say, speaks_json
 from streamcmp.errors import UsageError
@@ -35,10 +36,10 @@ def chosen_format(show: Show | ShowTest, endings: Mapping[str, str] = FORMAT_OF_
     if show.format is not None:
         chosen: str = show.format
     elif show.output is not None:
-        ending = show.output.suffix.lower()
+        ending = PurePath(show.output).suffix.lower()
         if ending not in endings:
             raise UsageError(
-                f"--output {show.output}: the ending {ending or '(none)'} does not say a format; "
+                f"--output {shown(str(show.output))}: the ending {ending or '(none)'} does not say a format; "
                 f"give --format, or one of the endings {' '.join(endings)}"
             )
         chosen = endings[ending]
@@ -61,10 +62,14 @@ def _on_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def check_target(path: Path | None, inputs: Iterable[str | Path] = ()) -> None:
-    """Raise UsageError, before anything is read, where `path` cannot be written or would become an input."""
-    if path is None:
+def check_target(target: str | Path | None, inputs: Iterable[str | Path] = ()) -> None:
+    """Raise UsageError, before anything is read, where `target` cannot be written or is an input."""
+    if target is None:
         return
+    if is_address(target):
+        _check_address(str(target), inputs)
+        return
+    path = Path(target)
     if path.is_dir():
         raise UsageError(f"--output {path} is a folder; give a file name in it")
     try:
@@ -79,7 +84,22 @@ def check_target(path: Path | None, inputs: Iterable[str | Path] = ()) -> None:
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(f"--output {path}: the folder {folder} is not writable")
     for one in inputs:
-        _check_apart(path, str(one).removeprefix("file://"))
+        if not is_address(one):
+            _check_apart(path, str(one).removeprefix("file://"))
+
+
+def _check_address(address: str, inputs: Iterable[str | Path]) -> None:
+    if not is_writable(address):
+        raise UsageError(
+            f"--output {shown(address)}: results are written to s3, gs and az addresses, and to files"
+        )
+    if address in map(str, inputs):
+        raise UsageError(
+            f"--output {shown(address)} is also an input, and would be overwritten; choose another name"
+        )
+    from streamcmp.store import check_writable
+
+    check_writable(address)
 
 
 def _check_apart(path: Path, source: str) -> None:
@@ -175,7 +195,7 @@ def _charset(show: Show) -> Charset:
     return charset("utf-8" if show.output is not None or sys.stdout is None else sys.stdout.encoding)
 
 
-def write(pieces: Iterable[bytes], path: Path | None, notes: Notes) -> None:
+def write(pieces: Iterable[bytes], path: str | Path | None, notes: Notes) -> None:
     """To `path` at once, or to stdout."""
     if path is None:
         write_stdout(pieces)
@@ -183,7 +203,7 @@ def write(pieces: Iterable[bytes], path: Path | None, notes: Notes) -> None:
     from streamcmp.output import write_atomic
 
     write_atomic(path, pieces)
-    notes.note(f"wrote {path}", "wrote", path=str(path))
+    notes.note(f"wrote {shown(str(path))}", "wrote", path=shown(str(path)))
 
 
 def write_stdout(data: bytes | Iterable[bytes]) -> None:

@@ -10,6 +10,7 @@ import json
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ class Converted:
     notes: tuple[str, ...]
 
 
-def convert(comparison: Comparison, resources: Resources, output: Path) -> Converted:
+def convert(comparison: Comparison, resources: Resources, output: str | PathLike[str]) -> Converted:
     """Write the log of side a to `output`.
 
     Raises:

@@ -6,7 +6,7 @@ import glob
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,6 +15,7 @@ from urllib.parse import unquote
 from streamcmp.errors import UsageError
 
 _WILD = re.compile(r"[*?\[]")
+TABLE_PREFIXES = ("delta:", "iceberg:")
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _STREAMS = re.compile(r"-|/dev/stdin|/dev/fd/\d+|/proc/[^/]+/fd/\d+")
 
@@ -78,6 +79,20 @@ def _nearest(path: Path) -> str:
     return f"; did you mean {parent / close[0]}?" if close else ""
 
 
+def may_be_table(source: str | os.PathLike[str]) -> bool:
+    """Whether a source may be a Delta or Iceberg table: by its name, or a folder with a table's papers."""
+    text = os.fspath(source)
+    if text.startswith(TABLE_PREFIXES) or text.endswith(".metadata.json"):
+        return True
+    folder = Path(re.sub("^file://", "", text)).expanduser()
+    return folder.is_dir() and any((folder / papers).is_dir() for papers in ("_delta_log", "metadata"))
+
+
+def is_pattern(text: str) -> bool:
+    """Whether a path holds wild cards."""
+    return _WILD.search(text) is not None
+
+
 def _hidden(name: str) -> bool:
     return name.startswith(("_", ".")) or name.endswith(".crc")
 
@@ -97,6 +112,9 @@ def _in_folder(folder: Path, root: Path) -> Iterator[Found]:
             folders.clear()
             continue
         seen.add(identity)
+        if "_delta_log" in folders:
+            # Its files are not its rows: some are of earlier versions.
+            raise UsageError(f"{where} in this folder is a Delta table; name it itself")
         folders[:] = [name for name in folders if not _hidden(name)]
         paths += [Path(where, name) for name in names if not _hidden(name)]
     for path in sorted(paths):
@@ -111,7 +129,7 @@ def _matching(pattern: Path, option: str) -> list[Found]:
     found: list[Found] = []
     matched = False
     for each in sorted(Path(name) for name in glob.glob(str(pattern), recursive=True)):  # noqa: PTH207 - takes any path
-        if _passed_over(each.parts[first:], parts[first:]):
+        if passed_over(each.parts[first:], parts[first:]):
             continue
         matched = True
         if each.is_dir():
@@ -127,7 +145,7 @@ def _matching(pattern: Path, option: str) -> list[Found]:
     return found
 
 
-def _passed_over(parts: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
+def passed_over(parts: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
     """Whether a match holds a hidden name that the pattern does not ask for."""
     asked = [part for part in patterns if part.startswith(("_", ".")) or part.endswith(".crc")]
     return any(_hidden(name) and not any(Path(name).match(part) for part in asked) for name in parts)
@@ -135,8 +153,13 @@ def _passed_over(parts: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
 
 def _constants(path: Path, root: Path) -> dict[str, str | None]:
     """Columns from the folders between `root` and the file: country=NL -> {"country": "NL"}."""
+    return constants_of(path.relative_to(root).parts[:-1])
+
+
+def constants_of(folders: Sequence[str]) -> dict[str, str | None]:
+    """Columns from the names of folders."""
     constants = {}
-    for part in path.relative_to(root).parts[:-1]:
+    for part in folders:
         key, equals, value = part.partition("=")
         if equals and key:
             constants[unquote(key)] = None if value == _NULL else unquote(value)

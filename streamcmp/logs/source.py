@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from streamcmp.addresses import is_address
 from streamcmp.errors import DataError, UsageError
 from streamcmp.logs import formats
-from streamcmp.logs.files import Found, find
-from streamcmp.logs.formats.base import BaseShard, Format, LazyShard, WithConstants
+from streamcmp.logs.files import Found, find, may_be_table
+from streamcmp.logs.formats.base import BaseShard, Format, WithConstants
 from streamcmp.logs.formats.frame import open_frame
 from streamcmp.logs.model import Inputs, Shard
 from streamcmp.usage import size
-
-_URI = re.compile(r"(?!file:)[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 
 
 def open_shards(
@@ -29,7 +27,8 @@ def open_shards(
 ) -> list[Shard]:
     """The shards of one log, each opened and its metadata read; no rows are.
 
-    `source`: a path (a file, a glob, a folder with all below it), a URI that Polars can scan, a Polars frame,
+    `source`: a path (a file, a glob, a folder with all below it), an address in an
+    object store or on a web server, a Polars frame,
     anything with an Arrow C stream that can be read again, or a list of these. Files come sorted by path,
     those of a list in the list's order. `key=value` folders below the folder or the glob's fixed part become
     text columns; such a column hides one of the same name in the file.
@@ -48,8 +47,13 @@ def open_shards(
     parts: list[tuple[Found, Format] | Shard] = []
     notes: list[str] = []
     for each in sources:
-        if isinstance(each, str) and _URI.match(each):
-            parts.append(_remote(each, option, forced))
+        table = _table(each, option) if forced is None else None
+        if table is not None:
+            parts.append(table)
+        elif is_address(each):
+            from streamcmp.logs.remote import open_remote
+
+            parts += open_remote(each, option, forced)
         elif isinstance(each, (str, os.PathLike)):
             found = _data_files(each, option, forced)
             parts += _without_papers([(file, _format_of(file, option, forced)) for file in found], notes)
@@ -71,6 +75,15 @@ def open_shards(
     if notes and isinstance(opened[0], BaseShard):
         opened[0].notes = tuple(notes)
     return opened
+
+
+def _table(source: Any, option: str) -> Shard | None:
+    """A Delta or Iceberg table, if it is one; told without loading what reads them."""
+    if not isinstance(source, (str, os.PathLike)) or not may_be_table(source):
+        return None
+    from streamcmp.logs.lake import open_table
+
+    return open_table(source, option)
 
 
 def _without_papers(files: list[tuple[Found, Format]], notes: list[str]) -> list[tuple[Found, Format]]:
@@ -98,19 +111,6 @@ def inputs(shards: Sequence[Shard]) -> Inputs:
         bytes=None if None in sizes else sum(size or 0 for size in sizes),
         rows=None if None in rows else sum(count or 0 for count in rows),
     )
-
-
-def _remote(uri: str, option: str, forced: Format | None) -> Shard:
-    """A URI, left to Polars: formats with a lazy scan only."""
-    chosen = forced or formats.by_ending(uri.partition("?")[0])
-    able = [each.name for each in formats.BUILT_IN.values() if each.scan is not None]
-    if chosen is None or chosen.scan is None:
-        what = "has no known ending" if chosen is None else f"is {chosen.name}"
-        raise UsageError(
-            f"{option}: {uri} {what}; only {' and '.join(able)} are read from a URI "
-            "(--input-format says which): copy other files here first"
-        )
-    return LazyShard(uri, chosen.scan(uri))
 
 
 def _data_files(source: str | os.PathLike[str], option: str, forced: Format | None) -> list[Found]:

@@ -8,6 +8,7 @@ import polars as pl
 from polars.exceptions import PanicException, PolarsError
 
 from streamcmp import interrupt
+from streamcmp.addresses import is_address, reason
 from streamcmp.errors import DataError
 
 if TYPE_CHECKING:
@@ -44,5 +45,7 @@ def stream(
 
 def unreadable(label: str, error: BaseException) -> DataError:
     """The error for a file that its own library cannot read, with the first line of what the library says."""
+    if is_address(label):
+        return DataError(f"{label}: {reason(error, label)}")
     said = str(error).strip().splitlines()
     return DataError(f"{label}: cannot be read: {said[0] if said else type(error).__name__}")

@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -286,28 +285,16 @@ def test_things_that_are_no_frame(source: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("uri", "message"),
     [
-        ("s3://bucket/log.csv.gz", "s3://bucket/log.csv.gz is csv; only parquet and ipc are read from a URI"),
+        (
+            "s3://bucket/log.csv.gz",
+            "s3://bucket/log.csv.gz is csv; only parquet and ipc are read from an address",
+        ),
         ("https://example.org/log", "has no known ending"),
     ],
 )
 def test_uris_of_other_formats(uri: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         open_shards(uri)
-
-
-def test_uris_are_left_to_polars(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-
-    def scan(uri: str) -> pl.LazyFrame:
-        asked.append(uri)
-        return FRAME.lazy()
-
-    patched = replace(formats.BUILT_IN["parquet"], scan=scan)
-    monkeypatch.setattr("streamcmp.logs.formats.parquet.FORMAT", patched)
-    for uri, forced in (("s3://bucket/run/*.parquet", None), ("hf://datasets/x/y", "parquet")):
-        shard = open_one(uri, input_format=forced)
-        assert (shard.label, shard.rows, shard.size, asked.pop()) == (uri, None, None, uri)
-        assert read(shard, "id", "ok") == FRAME.rows()
 
 
 def test_inputs(tmp_path: Path) -> None:

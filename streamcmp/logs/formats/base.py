@@ -23,9 +23,9 @@ class Format:
 
     `open` takes a file and the names given by `--columns` (only if `headerless`), checks what can be checked
     without reading rows, and raises DataError naming the file. `sniff` tells from the first 8 bytes whether a
-    file surely is of this format; it outranks the ending (asked of built-in formats only). `scan` reads an
-    object store's URI, where the format can. `opening` tells how many bytes of memory it takes to open a
-    file, where that may be many.
+    file surely is of this format; it outranks the ending (asked of built-in formats only). `scan` reads
+    from an address, where the format can; it takes `glob` and other arguments of Polars' scan. `opening`
+    tells how many bytes of memory it takes to open a file, where that may be many.
 
     A format within another `refines` it: a file that opens as the other's is of this one if `detect` says so.
     Its shards carry a `profile`. `choose` takes all files of a log, opened, and what messages call the log;
@@ -38,7 +38,7 @@ class Format:
     sniff: Callable[[bytes], bool] = lambda head: False  # noqa: ARG005 - text has no signature
     text: bool = False  # may be compressed as a whole: .csv.gz
     headerless: bool = False
-    scan: Callable[[str], pl.LazyFrame] | None = None
+    scan: Callable[..., pl.LazyFrame] | None = None
     opening: Callable[[Path], int] | None = None
     about: str = ""  # for the list of formats
     refines: str | None = None

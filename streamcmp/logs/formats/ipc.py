@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from polars.exceptions import PanicException, PolarsError
@@ -62,9 +63,9 @@ class IpcStreamShard(BaseShard):
             raise unreadable(self.label, error) from error
 
 
-def scan(source: str) -> pl.LazyFrame:
+def scan(source: str, *, glob: bool = False, **options: Any) -> pl.LazyFrame:
     """A scan of an IPC file."""
-    return pl.scan_ipc(source, hive_partitioning=False, glob="://" in source)
+    return pl.scan_ipc(source, hive_partitioning=False, glob=glob, **options)
 
 
 def open_ipc(path: Path, columns: tuple[str, ...] = ()) -> Shard:  # noqa: ARG001 - no names to give

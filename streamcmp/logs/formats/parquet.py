@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from polars.exceptions import PanicException, PolarsError
@@ -24,9 +25,9 @@ _PARSED = 12  # so many times its length a footer takes in memory, parsed by eit
 LOG_KEY = "streamcmp.log"  # in the metadata of a converted log: JSON of what its columns are
 
 
-def scan(source: str) -> pl.LazyFrame:
+def scan(source: str, *, glob: bool = False, **options: Any) -> pl.LazyFrame:
     """A scan that believes only the data: statistics in the footer have been wrong and dropped rows."""
-    return pl.scan_parquet(source, hive_partitioning=False, use_statistics=False, glob="://" in source)
+    return pl.scan_parquet(source, hive_partitioning=False, use_statistics=False, glob=glob, **options)
 
 
 class ParquetShard(LazyShard):
@@ -39,15 +40,7 @@ class ParquetShard(LazyShard):
     @cached_property
     def profile(self) -> Profile | None:
         """From the file's metadata."""
-        try:
-            said = json.loads(pl.read_parquet_metadata(self.label).get(LOG_KEY, "null"))
-            ids, guards, advisory = (tuple(said[name]) for name in ("ids", "guards", "advisory"))
-            harness = str(said["harness"])
-        except (PolarsError, OSError, ValueError, TypeError, KeyError):
-            return None
-        return Profile(
-            harness, ids, guards, advisory, outcomes={"correct": "correct"}, about="converted", what="outcome"
-        )
+        return profile_from(self.label)
 
     def sparing(self, columns: Sequence[str], most: int) -> Shard:
         """Itself, or a reader of pages where row groups of the columns would take more than `most` bytes."""
@@ -61,6 +54,19 @@ class ParquetShard(LazyShard):
             return self  # a footer of this length tells of many groups, not of large ones
         giant = decoded_bytes(self._path, columns) > most
         return RowGroupShard(self, self._path) if giant else self
+
+
+def profile_from(source: str) -> Profile | None:
+    """What `streamcmp convert` wrote about the columns of a Parquet file; None for any other file."""
+    try:
+        said = json.loads(pl.read_parquet_metadata(source).get(LOG_KEY, "null"))
+        ids, guards, advisory = (tuple(said[name]) for name in ("ids", "guards", "advisory"))
+        harness = str(said["harness"])
+    except (PolarsError, OSError, ValueError, TypeError, KeyError):
+        return None
+    return Profile(
+        harness, ids, guards, advisory, outcomes={"correct": "correct"}, about="converted", what="outcome"
+    )
 
 
 def parsed_footer(path: Path) -> int:
