@@ -88,9 +88,11 @@ def compare(
             label are compared where their types differ. `id_type`: "text" or "int", how ids are compared
             where their types differ. `id_normalize` ("nfc", "lower", "trim"), `id_strip_prefix`, `id_regex`:
             how text ids are edited before they are compared. `truth_columns`: names for that file's columns
-            if it has no header. `truth`: a third log with the columns id and label. `where`: a Polars SQL
-            condition; rows for which it does not hold count as filtered. `guards`: columns that must be equal
-            on both sides of a pair. `model_column`, `left_model`, `right_model`: for a table of several
+            if it has no header. `truth`: a third log with the columns id and label. `slices`: a third log
+            with id and columns for `by` that neither log has; ids that it lacks are the slice "(absent)";
+            `slices_columns`: as `truth_columns`. `where`: a Polars SQL condition; rows for which it does not
+            hold count as filtered. `guards`: columns that must be equal on both sides of a pair.
+            `model_column`, `left_model`, `right_model`: for a table of several
             models: which column names them, and whose rows each log is. `input_format`: "parquet", "csv",
             "tsv", "ndjson", ... where the name does not tell; `columns`: names for files that have no header.
             `left_name`, `right_name`: what the report calls the models; else what tells the paths apart.

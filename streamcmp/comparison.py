@@ -122,7 +122,8 @@ class Comparison:
     `on`: id columns; empty means detected; ("row",) pairs by position.
     `by`: one tuple of texts per family, as slicing.py reads them; several in one tuple are crossed.
     `truth`: a third file with the columns id and label, or None; `truth_columns` names them in a file without
-    a header. Where pairs are made by position, so are labels.
+    a header. Where pairs are made by position, so are labels. `slices`, `slices_columns`: likewise a file
+    with id and columns for `by` that the logs lack.
     `model_column`: which column names the model, in tables of several.
     `id_normalize`, `id_strip_prefix`, `id_regex`: how ids are edited before they meet; see id_edit.py.
     `shard`: which ids count at all.
@@ -136,6 +137,8 @@ class Comparison:
     guards: tuple[str, ...] = ()
     truth: Any = None
     truth_columns: tuple[str, ...] = ()
+    slices: Any = None
+    slices_columns: tuple[str, ...] = ()
     model_column: str | None = None
     tolerance: float | None = None
     threshold: float | None = None
@@ -228,7 +231,7 @@ class Rule:
     "exclude" or "wrong", `mismatch` "exclude" or "ignore": policies that differ only in when they raise
     count alike. `slices`: of each column of `by` that is no plain column what it is: `of` (the column, or the
     expression), `cut` with its `edges` (as text) or `count`, `label` where it stands for the label,
-    `overlapping` where it holds lists.
+    `overlapping` where it holds lists, `file` where it is of a slices file, "by id" or "by position".
     """
 
     on: tuple[str, ...]

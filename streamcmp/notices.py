@@ -18,7 +18,7 @@ from streamcmp.report.model import Family, ReportWarning, slice_dicts
 from streamcmp.report.numbers import counted, p_equation
 from streamcmp.report.values import shown
 from streamcmp.report.words import slice_name
-from streamcmp.tally import OVERALL, Tally
+from streamcmp.tally import ABSENT, CELLS, OVERALL, SLICE_PREFIX, Tally, filed_by_id
 
 _SHOWN_SLICES = 3
 _WIDTH = 40  # cells of a name or value
@@ -55,7 +55,7 @@ def overlap_words(ids: int) -> str:
 
 def of_rows(tally: Tally) -> tuple[ReportWarning, ...]:
     """The warnings on rows that were not simply counted."""
-    return (*_of_ledger(tally), *_of_slices(tally))
+    return (*_of_ledger(tally), *_of_slices(tally), *_of_absent(tally))
 
 
 def _of_ledger(tally: Tally) -> Iterator[ReportWarning]:
@@ -132,6 +132,34 @@ def _of_slices(tally: Tally) -> Iterator[ReportWarning]:
                 "the left log's value counts",
                 {"family": family, "pairs": pairs},
             )
+
+
+def _of_absent(tally: Tally) -> Iterator[ReportWarning]:
+    """Pairs whose ids a slices file lacks: the same in every family that has a column of it."""
+    names = [] if tally.rule is None else filed_by_id(tally.rule)
+    if tally.rule is None or not names:
+        return
+    keys = [SLICE_PREFIX + name for name in names]
+    fates = [*CELLS, "unscored"]
+    if tally.rule.mismatch != "ignore":  # ignored ones are in the cells
+        fates.append("guard_mismatch")
+    for table in tally.families.values():
+        own = [key for key in keys if key in table.columns]
+        if not own:
+            continue
+        texts = [pl.col(key).cast(pl.String) for key in own if table.schema[key] in (pl.String, pl.Enum)]
+        lacking = (
+            table.filter(pl.any_horizontal(text == ABSENT for text in texts)) if texts else table.clear()
+        )
+        pairs = sum(int(lacking[fate].sum()) for fate in fates)
+        if pairs:
+            yield ReportWarning(
+                "slices_absent",
+                f"{counted(pairs, 'pair')} without a row in the slices file: the slice {ABSENT} of "
+                f"{' and '.join(map(shown, names))}",
+                {"pairs": pairs, "columns": names},
+            )
+        return
 
 
 def _total(tally: Tally, family: str, counter: str) -> int:

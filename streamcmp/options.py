@@ -80,6 +80,8 @@ class LogOptions(TypedDict, total=False):
 class ReadingOptions(LogOptions, total=False):
     """How the logs are read and paired."""
 
+    slices: Log | None
+    slices_columns: Names | None
     left_model: str | None
     right_model: str | None
     left_name: str | None

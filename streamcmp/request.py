@@ -47,6 +47,8 @@ def comparison(left: Any, right: Any, on: Any, by: Any, options: AnyOptions) -> 
         guards=names(options.get("guards"), "--guard"),
         truth=options.get("truth"),
         truth_columns=names(options.get("truth_columns"), "--truth-columns"),
+        slices=options.get("slices"),
+        slices_columns=names(options.get("slices_columns"), "--slices-columns"),
         model_column=options.get("model_column"),
         tolerance=options.get("tolerance"),
         threshold=options.get("threshold"),

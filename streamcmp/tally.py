@@ -31,6 +31,7 @@ COUNTERS = (*CELLS, *NOTED)
 SLICE_PREFIX = "slice."
 OVERALL = ALL_PAIRS
 WHOLE = IdShard()
+ABSENT = "(absent)"  # the slice of ids that a slices file lacks; its column is text then
 
 
 def family_name(columns: Sequence[str]) -> str:
@@ -44,6 +45,22 @@ def named_columns(family: str) -> tuple[str, ...]:
         return split_term(family, "the family")
     except UsageError:
         return tuple(family.split(","))
+
+
+def as_text(values: pl.Series) -> pl.Series:
+    """Slice values as text, null as null; those of lists one by one."""
+    if isinstance(values.dtype, pl.List):
+        return pl.select(pl.lit(values).list.eval(_text(pl.element(), values.dtype.inner))).to_series()
+    return pl.select(_text(pl.lit(values), values.dtype)).to_series()
+
+
+def _text(value: pl.Expr, dtype: object) -> pl.Expr:
+    return value.bin.encode("hex") if dtype == pl.Binary else value.cast(pl.String)
+
+
+def filed_by_id(rule: Rule) -> list[str]:
+    """The columns of `by` that come from a slices file, in which ids may be absent."""
+    return [name for name, about in rule.slices.items() if about.get("file") == "by id"]
 
 
 def slice_columns(table: pl.DataFrame) -> list[str]:
@@ -140,7 +157,8 @@ class Tally:
             sketch, overlap = self.sketch + other.sketch, overlap + round(self.sketch.shared(other.sketch))
         return Tally(
             families={
-                name: _add_tables(name, table, other.families[name]) for name, table in self.families.items()
+                name: _add_tables(name, *_alike(table, other.families[name], filed_by_id(self.rule)))
+                for name, table in self.families.items()
             },
             ledger=self.ledger + other.ledger,
             rule=self.rule,
@@ -182,6 +200,20 @@ class Tally:
         from streamcmp.tally_file import load
 
         return load(path)
+
+
+def _alike(
+    left: pl.DataFrame, right: pl.DataFrame, filed: Sequence[str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The tables with a column of a slices file as text in both, if one says there which ids are absent."""
+    for name in filed:
+        key = SLICE_PREFIX + name
+        tables = [left, right]
+        if key not in left.columns or left.schema[key] == right.schema[key]:
+            continue
+        if any(table.schema[key] == pl.String and (table[key] == ABSENT).any() for table in tables):
+            left, right = (table.with_columns(as_text(table[key]).alias(key)) for table in tables)
+    return left, right
 
 
 def _add_tables(name: str, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:

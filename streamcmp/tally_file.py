@@ -21,6 +21,7 @@ from streamcmp.ledger import LEDGER_FIELDS, Ledger
 from streamcmp.output import contents, write_atomic
 from streamcmp.slicing import intervals
 from streamcmp.tally import (
+    ABSENT,
     COUNTERS,
     OVERALL,
     SLICE_PREFIX,
@@ -112,7 +113,9 @@ def load(path: str | PathLike[str]) -> Tally:
         rule, parts, wide = _read_header(fields, path)
         sketch, overlap = _read_sketch(fields)
         wide |= {
-            SLICE_PREFIX + name: pl.Enum(intervals(about["edges"]))
+            SLICE_PREFIX + name: pl.Enum(
+                intervals(about["edges"]) + ([ABSENT] if about.get("file") == "by id" else [])
+            )
             for name, about in rule.slices.items()
             if "edges" in about
         }

@@ -16,9 +16,9 @@ ROWS = 3_000_000
 BASE = 200e6
 
 
-def ids(kind: str) -> pl.Expr:
+def ids(kind: str, rows: int = ROWS) -> pl.Expr:
     """Ids that rise: compact or sparse integers, or text of 29 bytes."""
-    number = pl.int_range(ROWS)
+    number = pl.int_range(rows)
     return {
         "compact": number,
         "sparse": number * 3_000_000_019 + 17,
@@ -65,3 +65,29 @@ def test_the_budget_holds(tmp_path: Path, kind: str, order: str) -> None:
             if most > allowed:
                 over[memory, *by] = f"{most / 1e6:.0f} MB"
     assert not over
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("third", ["truth", "slices", "both"])
+@pytest.mark.parametrize("kind", ["sparse", "text"])
+def test_the_budget_holds_with_third_files(tmp_path: Path, kind: str, third: str) -> None:
+    """Files of more rows than the logs, of which no more than a part fits."""
+    left, right = logs(tmp_path, kind, "same")
+    number = pl.int_range(2 * ROWS)
+    meta = tmp_path / "meta.parquet"
+    pl.select(
+        id=ids(kind, 2 * ROWS), label=number * 3 % 10, topic=pl.format("topic {}", number % 12),
+        author=number % 100_000,
+    ).sample(fraction=1, shuffle=True, seed=1).write_parquet(meta)  # fmt: skip
+    options: list[str | Path] = []
+    if third != "slices":
+        options += ["--truth", meta]
+    if third != "truth":
+        options += ["--slices", meta, "--by", "topic", "--by", "author"]
+    printed, most = peak(
+        "run", "--left", left, "--right", right, *options, "--memory", "300MB", "--format", "json", "--quiet"
+    )
+    results = json.loads(printed)["results"]
+    assert results[0]["n"] == ROWS
+    assert len(results) == (1 if third == "truth" else 1 + 12 + 100_000)
+    assert most <= parse_size("300MB") + BASE

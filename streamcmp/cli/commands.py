@@ -147,7 +147,7 @@ def _warn(text: str) -> None:
 
 def _inputs(logs: Logs, talk: Talk) -> list[str | Path]:
     """All that is read."""
-    return [*logs.left, *logs.right, *_given(logs.truth, talk.config)]
+    return [*logs.left, *logs.right, *_given(logs.truth, logs.slices, talk.config)]
 
 
 def _given(*paths: str | Path | None) -> list[str | Path]:

@@ -142,6 +142,12 @@ class Reading:
 class Logs(Reading, _Sides):
     """What to read, and how."""
 
+    slices: Annotated[
+        Text, option("--slices", "a third file with the columns id and those of --by", LOGS)
+    ] = None
+    slices_columns: Annotated[
+        Text, option("--slices-columns", "names for its columns, if it has no header: text,domain", LOGS)
+    ] = None
     left_on: Annotated[Texts, _side("left", "on")] = None
     right_on: Annotated[Texts, _side("right", "on")] = None
     left_by: Annotated[Texts, _side("left", "by", callback=terms_of_environment)] = None

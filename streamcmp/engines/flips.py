@@ -24,7 +24,7 @@ from streamcmp.logs.shown import KIND, Shown, answers_of, label_of, located, nee
 from streamcmp.meter import Meter
 from streamcmp.pairing.located import Located
 from streamcmp.pairing.spill import hold_bytes
-from streamcmp.tally import CELLS, OVERALL, SLICE_PREFIX
+from streamcmp.tally import CELLS, OVERALL, SLICE_PREFIX, as_text, filed_by_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -263,9 +263,12 @@ class FlipRows:
         if self._pair.positional:
             columns.append(pl.Series(ROW, planes[0] + 1))
         found: dict[str, pl.Series] = {}
+        filed = {SLICE_PREFIX + name for name in filed_by_id(self._pair.rule)}
         for codec, codes in zip(self._pair.codecs, planes[3:], strict=True):
             for column in codec.decode(codes).get_columns():
-                found.setdefault(column.name, column)
+                # What ids may lack is text in every table, whether one is lacking there or not.
+                text = column.name in filed and column.dtype != pl.Enum
+                found.setdefault(column.name, as_text(column) if text else column)
         kinds = pl.Series(KIND, [_NAMES[kind] for kind in planes[2].tolist()], pl.String)
         columns += [*found.values(), kinds]
         if given.truth is not None:

@@ -16,8 +16,10 @@ import polars as pl
 from streamcmp import interrupt
 from streamcmp.errors import InternalError
 from streamcmp.json_text import JSON, AsText, to_json
-from streamcmp.logs.model import ID
+from streamcmp.logs.judged import labels_of
+from streamcmp.logs.lookup import Ids
 from streamcmp.logs.slices import common_type
+from streamcmp.logs.truth import LABEL as TRUTH_LABEL
 from streamcmp.logs.values import NUMBERS, Column, kind_of
 from streamcmp.scratch import Scratch
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from streamcmp.logs.lookup import Table
     from streamcmp.logs.reading import ShardedLog
     from streamcmp.logs.view import Part
     from streamcmp.meter import Meter
@@ -117,10 +120,9 @@ class Gathered:
             expr, _ = self._log.recipe.identify(columns, f"{part.label}, near row {before + 1:,}")
             extra.append(rows.select(expr.alias(IDENTITY)).to_series())
         if self._label:
-            assert self._log.recipe.truth is not None
-            truth = self._log.recipe.truth
-            found = truth.attach(pl.DataFrame([extra[-1].alias(ID)]), pl.col(ID))
-            extra.append(found[truth.column.name].alias(LABEL))
+            extra.append(
+                self._labels().attach(pl.DataFrame([extra[-1]]), Ids.of(extra[-1]))[TRUTH_LABEL].alias(LABEL)
+            )
         self._hold(pl.DataFrame([*self._types.plainer([rows[name] for name in self._names]), *extra]))
 
     def _hold(self, frame: pl.DataFrame) -> None:
@@ -177,9 +179,13 @@ class Gathered:
             assert self._log.recipe.ids is not None
             extra[IDENTITY] = self._log.recipe.ids.dtype
         if self._label:
-            assert self._log.recipe.truth is not None
-            extra[LABEL] = self._log.recipe.truth.column.dtype
+            extra[LABEL] = self._labels().values.schema[TRUTH_LABEL]
         return pl.DataFrame(schema={name: self._types.of(name) for name in self._names} | extra)
+
+    def _labels(self) -> Table:
+        labels = labels_of(self._log.cook)
+        assert labels is not None, "they are asked for where they are held"
+        return labels
 
     def close(self) -> None:
         """Free memory and disk."""

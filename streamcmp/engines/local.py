@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamcmp.accumulate import Accumulator
 from streamcmp.comparison import SIDES
-from streamcmp.errors import ChangedType, DataError
+from streamcmp.errors import ChangedType, DataError, UsageError
 from streamcmp.logs import open_pair
 from streamcmp.meter import Meter
 from streamcmp.pairing.batch import Outcome
@@ -174,7 +174,10 @@ def explain(
 
     `on_note` is told what else would be read before.
     """
-    pair = opened(comparison, resources, scan=False)
+    try:
+        pair = opened(comparison, resources, scan=False)
+    except UsageError:
+        pair = opened(comparison, resources, scan=False, complete=True)  # a key may appear late in NDJSON
     waiting = [name for name, about in pair.rule.slices.items() if about.get("cut") == "quantiles"]
     if waiting and on_note is not None:
         on_note(

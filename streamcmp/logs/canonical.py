@@ -12,23 +12,26 @@ from typing import Any
 import polars as pl
 
 from streamcmp.comparison import OPTION_OF_SIDE, ROW, SIDES, Comparison, Rule, SideName
-from streamcmp.errors import DataError, NoColumn, ShardLacksColumn, UnknownColumn
-from streamcmp.logs.beside import with_labels
+from streamcmp.errors import NoColumn, ShardLacksColumn, UnknownColumn, UsageError
+from streamcmp.logs.beside import NO_BY, with_labels, with_slices
 from streamcmp.logs.columns import Roles, repeat_notes, resolve_roles
-from streamcmp.logs.families import CLASS, Families, decide_families, named_columns
+from streamcmp.logs.families import Families, decide_families, named_columns
 from streamcmp.logs.formats.base import profile_of
 from streamcmp.logs.guards import Guard, guard_notes, resolve_guards
 from streamcmp.logs.id_edit import IdEdit
 from streamcmp.logs.ids import IdRule, decide_ids
-from streamcmp.logs.judged import PartedTruth, judged
+from streamcmp.logs.judged import looked_up
+from streamcmp.logs.lookup import Lookup, ThirdFile
 from streamcmp.logs.metric import with_metric
 from streamcmp.logs.model import Description, LogPair, Shard
 from streamcmp.logs.one_model import rows_of_model
 from streamcmp.logs.quantiles import find_edges
 from streamcmp.logs.reading import Cook, ShardedLog
 from streamcmp.logs.recipe import Recipe
+from streamcmp.logs.slices_file import SliceColumns
 from streamcmp.logs.source import inputs, open_shards
-from streamcmp.logs.truth import Truth, TruthColumns, resolve_truth
+from streamcmp.logs.truth import LABEL, ids_of_third, resolve_truth
+from streamcmp.logs.values import Column
 from streamcmp.logs.view import View
 from streamcmp.logs.where import Where, parse_where, resolve_where
 
@@ -43,51 +46,61 @@ def open_pair(
 ) -> LogPair:
     """Resolve a request into two canonical logs.
 
-    Of rows, reads NDJSON samples, the truth file, and columns of which quantiles are wanted.
+    Of rows, reads no more than NDJSON tells its types by (samples of the logs, all of a truth or slices file)
+    and columns of which quantiles are wanted.
 
     Args:
         comparison: the request.
         memory_budget: bytes that the run may take; None for no limit.
         complete: look at all rows of files that do not tell their types (NDJSON), not at the first ones only.
-        scan: look for quantiles; without, slices are not the ones that were asked for.
-        spill_dir: where outcomes wait if the truth file does not fit; None for the system's temporary folder.
+        scan: look for quantiles, and at all rows of truth and slices files that do not tell their types;
+            without, slices are not the ones that were asked for.
+        spill_dir: where waits what is looked up in a truth or slices file that does not fit; None for the
+            system's temporary folder.
 
     Raises:
         UsageError: a column, option or type that does not fit; the message lists what is there.
-        DataError: an empty log, or a truth file that cannot be used.
+        DataError: an empty log, or truth or slices file.
     """
+    shards: Mapping[SideName, Sequence[Shard]]
     shards = {side: _shards(comparison, side, memory_budget) for side in SIDES}
     if comparison.truth is not None and comparison.by_position and not is_wide(comparison):
         comparison, shards = with_labels(comparison, shards)
+    beside: tuple[str, ...] = ()
+    more_notes: tuple[str, ...] = ()
+    if comparison.slices is not None and comparison.by_position:
+        comparison, shards, beside, more_notes = with_slices(comparison, shards)
     views = {side: with_metric(View.of(side, shards[side]), comparison) for side in SIDES}
     if complete:
         views = {side: view.completed() for side, view in views.items()}
-    wide = is_wide(comparison)
+    wide, sample = is_wide(comparison), not scan and not complete
     try:
-        plan = _Plan.of(comparison, views, wide=wide)
+        plan = _Plan.of(comparison, views, wide=wide, sample=sample)
     except (NoColumn, UnknownColumn, ShardLacksColumn):
         # A key may appear late in an NDJSON file: look at all of it before giving up.
         if not any(view.can_learn for view in views.values()):
             raise
-        plan = _Plan.of(comparison, {side: view.completed() for side, view in views.items()}, wide=wide)
-    truth, parted = plan.labels(memory_budget, spill_dir)
-    edges = plan.find_edges(truth, memory_budget) if scan else ()
-    logs = plan.logs(truth, parted, memory_budget)
+        plan = _Plan.of(
+            comparison, {side: view.completed() for side, view in views.items()}, wide=wide, sample=sample
+        )
+    lookups = plan.lookups(memory_budget, spill_dir)
+    edges = plan.find_edges(lookups, memory_budget) if scan else ()
+    logs = plan.logs(lookups, memory_budget)
     both = None
     if wide:
         recipes = {f"{side}.": logs[side].recipe for side in SIDES}
-        both = judged(Cook.of(plan.views["a"].parts, recipes, memory_budget), parted)
+        both = looked_up(Cook.of(plan.views["a"].parts, recipes, memory_budget), lookups)
     return OpenedPair(
         a=logs["a"],
         b=logs["b"],
-        rule=plan.rule(),
+        rule=plan.rule(beside),
         inputs={side: inputs(shards[side]) for side in SIDES},
         codecs=plan.families.codecs,
         guards=tuple(guard.name for guard in plan.guards),
         id_dtype=plan.ids.dtype if plan.ids is not None and plan.pairs_by_id else pl.String(),
         positional=not plan.pairs_by_id,
         wide=wide,
-        notes=(*_opening_notes(shards), *plan.notes(), *edges),
+        notes=(*_opening_notes(shards), *plan.notes(), *more_notes, *edges),
         sides={side: plan.describe(side, shards[side]) for side in SIDES},
         advisory=tuple(guard.name for guard in plan.guards if guard.advisory),
         ids=plan.ids,
@@ -171,13 +184,14 @@ class _Plan:
     roles: Mapping[SideName, Roles]
     pairs_by_id: bool
     ids: IdRule | None
-    truth: TruthColumns | None
+    truth: ThirdFile | None
+    slices: ThirdFile | None
     where: Where | None
     guards: tuple[Guard, ...]
     families: Families
 
     @classmethod
-    def of(cls, comparison: Comparison, views: Mapping[SideName, View], *, wide: bool) -> _Plan:
+    def of(cls, comparison: Comparison, views: Mapping[SideName, View], *, wide: bool, sample: bool) -> _Plan:
         """Decide. Raises a UsageError for whatever does not fit."""
         if comparison.where is not None:
             roots = parse_where(comparison.where)
@@ -186,80 +200,77 @@ class _Plan:
                 for side, view in views.items()
             }  # fmt: skip
         pairs_by_id = not comparison.by_position and (not wide or bool(comparison.on))
-        needs_ids = pairs_by_id or comparison.truth is not None
+        if comparison.slices is not None and not comparison.by:
+            raise UsageError(NO_BY)
+        third = comparison.truth, comparison.slices
+        needs_ids = pairs_by_id or any(each is not None for each in third)
         roles = resolve_roles(comparison, views, ids=needs_ids)
         views = _informed(comparison, views, roles)
-        truth = None
-        if comparison.truth is not None:
-            found = open_shards(comparison.truth, option="--truth", columns=comparison.truth_columns)
-            truth = resolve_truth(comparison, roles, found)
+        truth, filed = (_third(comparison, what, sample=sample) for what in ("truth", "slices"))
+        labels = None if truth is None else resolve_truth(comparison, roles, truth)
+        families = decide_families(comparison, views, roles, labels, filed)
+        slices = None
+        if filed is not None:
+            ids = ids_of_third(comparison, roles, filed, SliceColumns.kind)
+            slices = ThirdFile(filed, ids, SliceColumns(families.filed))
+        files = [each for each in (slices, labels) if each is not None]
         return cls(
             comparison,
             views,
             roles,
             pairs_by_id,
-            _ids(comparison, views, roles, truth) if needs_ids else None,
-            truth,
+            _ids(comparison, views, roles, files) if needs_ids else None,
+            labels,
+            slices,
             resolve_where(comparison.where, views),
             tuple(resolve_guards(comparison, views, roles, wide=wide)),
-            decide_families(comparison, views, roles, truth),
+            families,
         )
 
-    def labels(
-        self, memory_budget: int | None, spill_dir: Path | None
-    ) -> tuple[Truth | None, PartedTruth | None]:
-        """What the truth file holds; a sample and the parts it comes in where it does not fit."""
-        if self.truth is None or self.ids is None:
-            return None, None
-        truth, parts = self.truth.load(self.ids, memory_budget=memory_budget)
-        if parts == 1:
-            return truth, None
-        if self.families.labels:
-            raise DataError(
-                f"{self.truth.view.label} is too large for the memory, and --by {CLASS} needs its labels at "
-                "hand; raise --memory, or store the label in a log"
-            )
+    def lookups(self, memory_budget: int | None, spill_dir: Path | None) -> list[Lookup]:
+        """The third files, the slices file first; none of their rows is read yet."""
+        found = [file for file in (self.slices, self.truth) if file is not None]
         folder = spill_dir or Path(tempfile.gettempdir())
-        return truth.sample(), PartedTruth(self.truth, self.ids, parts, folder)
+        assert self.ids is not None or not found, "what is looked up needs ids"
+        return [Lookup(file, self.ids, memory_budget, folder, len(found)) for file in found if self.ids]
 
-    def find_edges(self, truth: Truth | None, memory_budget: int | None) -> tuple[str, ...]:
+    def find_edges(self, lookups: Sequence[Lookup], memory_budget: int | None) -> tuple[str, ...]:
         """Find the quantiles that are wanted; what they are, in sentences."""
         notes: list[str] = []
         for side in SIDES:
             wanted, roles = self.families.to_find(side), self.roles[side]
             if wanted:
                 recipe = Recipe(
-                    side,
-                    roles.ids,
-                    self.ids,
-                    roles.outcome,
-                    truth,
-                    self.where,
-                    (),
-                    (),
-                    shows_id=self.pairs_by_id,
+                    side, roles.ids, self.ids, roles.outcome, self.where, (), (), shows_id=self.pairs_by_id
                 )
-                notes += find_edges(self.views[side], recipe, wanted, memory_budget)
+                notes += find_edges(self.views[side], recipe, wanted, memory_budget, lookups=lookups)
+        if self.slices is not None and self.families.filed_waiting:
+            recipe = Recipe("a", (), None, self.roles["a"].outcome, None, (), (), shows_id=False)
+            notes += find_edges(self.slices.view, recipe, self.families.filed_waiting, memory_budget)
         return tuple(notes)
 
-    def logs(
-        self, truth: Truth | None, parted: PartedTruth | None, memory_budget: int | None
-    ) -> dict[SideName, ShardedLog]:
+    def logs(self, lookups: Sequence[Lookup], memory_budget: int | None) -> dict[SideName, ShardedLog]:
         """The canonical logs."""
         made = {}
         for side in SIDES:
             roles = self.roles[side]
+            wanted = {
+                name for family in self.families.of(side) for _, one in family.columns for name in one.roots
+            }
+            wanted |= {LABEL} if roles.outcome.truth else set()
+            own = [lookup for lookup in lookups if not wanted.isdisjoint(lookup.columns)]
+            attached = {name: column for lookup in own for name, column in lookup.columns.items()}
             recipe = Recipe(
-                side, roles.ids, self.ids, roles.outcome, truth, self.where, self.guards,
-                self.families.of(side), shows_id=self.pairs_by_id,
+                side, roles.ids, self.ids, roles.outcome, self.where, self.guards, self.families.of(side),
+                shows_id=self.pairs_by_id, attached=frozenset(attached),
             )  # fmt: skip
-            recipe_check(recipe, self.views[side])
+            recipe_check(recipe, self.views[side], attached)
             log = ShardedLog.of(self.views[side], recipe, len(self.families.codecs), memory_budget)
-            made[side] = replace(log, cook=judged(log.cook, parted))
+            made[side] = replace(log, cook=looked_up(log.cook, own))
         return made
 
-    def rule(self) -> Rule:
-        """What makes the counts comparable with others."""
+    def rule(self, beside: tuple[str, ...]) -> Rule:
+        """What makes the counts comparable with others. `beside`: slices of a file, by position."""
         policies = self.comparison.policies
         by_id = self.ids is not None and self.pairs_by_id
         return Rule(
@@ -271,7 +282,7 @@ class _Plan:
             guards=tuple(guard.name for guard in self.guards if not guard.advisory),
             missing="wrong" if policies.missing == "wrong" else "exclude",
             mismatch="ignore" if policies.mismatch == "ignore" else "exclude",
-            slices=self.families.describe(),
+            slices=self.families.describe(beside),
         )
 
     def describe(self, side: SideName, shards: Sequence[Shard]) -> Description:
@@ -302,13 +313,22 @@ class _Plan:
         return tuple(notes)
 
 
-def recipe_check(recipe: Recipe, view: View) -> None:
+def recipe_check(recipe: Recipe, view: View, attached: Mapping[str, Column]) -> None:
     """Build every shard's expressions once: types that do not fit are an error before rows are read."""
     for part in view.parts:
         columns = {name: part.column(name) for name in recipe.columns()}
-        if recipe.truth is not None:
-            columns[recipe.truth.column.name] = recipe.truth.column
-        recipe.build(columns, part.label)
+        recipe.build({**columns, **attached}, part.label)
+
+
+def _third(comparison: Comparison, what: str, *, sample: bool) -> View | None:
+    """The truth file or the slices file, if there is one. `sample`: do not look at all rows for its types."""
+    source, columns = comparison.truth, comparison.truth_columns
+    if what == "slices":
+        source, columns = comparison.slices, comparison.slices_columns
+    if source is None:
+        return None
+    view = View.of("a", open_shards(source, option=f"--{what}", columns=columns), what)
+    return view if sample else view.completed()
 
 
 def _informed(
@@ -327,11 +347,11 @@ def _ids(
     comparison: Comparison,
     views: Mapping[SideName, View],
     roles: Mapping[SideName, Roles],
-    truth: TruthColumns | None,
+    third: Sequence[ThirdFile],
 ) -> IdRule:
     seen = [
         [entry for side in SIDES for entry in views[side].typed(roles[side].ids[index])]
-        + (list(truth.id_columns()[index]) if truth is not None else [])
+        + [entry for file in third for entry in file.id_columns()[index]]
         for index in range(len(roles["a"].ids))
     ]
     return decide_ids(roles["a"].ids, seen, comparison.id_type, IdEdit.of(comparison))

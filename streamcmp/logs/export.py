@@ -6,7 +6,7 @@ What is exported has the same checks and the same meaning as what is compared: i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import polars as pl
@@ -112,7 +112,6 @@ def open_export(comparison: Comparison) -> Export:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"two columns of the result would be called {twice!r}; rename one in the log")
-    view = log.cook.parts
     advisory = [guard.name for guard in recipe.guards if guard.advisory]
     about = {
         "ids": list(recipe.id_names),
@@ -122,5 +121,11 @@ def open_export(comparison: Comparison) -> Export:
         "outcome": recipe.outcome.describe(),
     }
     return Export(
-        log, Cook(view, {"": exporting}), recipe.id_names, recipe.guards, pair.codecs, about, pair.notes
+        log,
+        replace(log.cook, recipes={"": exporting}),
+        recipe.id_names,
+        recipe.guards,
+        pair.codecs,
+        about,
+        pair.notes,
     )

@@ -1,153 +1,176 @@
-"""Logs whose truth file does not fit the memory: outcomes are worked out beforehand, part by part of it.
+"""Logs some of whose columns are looked up in third files.
 
-For each part both the truth and the log are read once. A row's outcome is settled by the part that holds its
-id and missing by all others. Outcomes wait in a file, a byte a row, and the passes that pair rows take them
-from there: the rows keep their order, so that all strategies work as ever.
+Where such a file does not fit the memory, all is looked up beforehand, part by part of it: of labels the
+outcomes that they make, a byte a row, of slices their codes, four bytes a row. What was found waits in a file
+in the order of the log's rows, and the passes that pair rows take it from there, so that all strategies work
+as ever.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from threading import Lock
-from typing import Any
-from weakref import finalize
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from streamcmp import interrupt
 from streamcmp.errors import BadValue, DataError
-from streamcmp.logs.ids import IdRule
+from streamcmp.logs.lookup import Ids, Lookup, Table
 from streamcmp.logs.model import MISSING, OUTCOME
-from streamcmp.logs.reading import Cook, rechunk
-from streamcmp.logs.truth import Truth, TruthColumns
-from streamcmp.usage import size
+from streamcmp.logs.outcome import OutcomeSpec
+from streamcmp.logs.reading import Attach, Cook
+from streamcmp.logs.truth import LABEL
+from streamcmp.logs.values import Column
+from streamcmp.logs.waiting import Plane, Waiting
 
-Codes = npt.NDArray[np.uint8]
 _CHUNK_ROWS = 200_000
+BadRow = tuple[tuple[int, int], DataError]  # where its batch begins and its number there; the error
 
 
-@dataclass(frozen=True)
-class PartedTruth:
-    """A truth file in parts, of which one is in memory at a time, whoever asks."""
+class Held:
+    """A table in memory, as columns that a pass attaches to the rows of a log."""
 
-    columns: TruthColumns
-    ids: IdRule
-    parts: int
-    folder: Path
-    lock: Lock = field(default_factory=Lock)
+    def __init__(self, table: Table, columns: Mapping[str, Column]) -> None:
+        self.columns = columns
+        self._table = table
+
+    def reader(self) -> Attach:
+        """What attaches the columns to a batch."""
+        return self._attach
+
+    def _attach(self, batch: pl.DataFrame, ids: Ids) -> pl.DataFrame:
+        return self._table.attach(batch, ids)
 
 
-def judged(cook: Cook, truth: PartedTruth | None) -> Cook:
-    """The scan, its outcomes worked out beforehand where the truth is in parts."""
-    return cook if truth is None else JudgedCook(cook.parts, cook.recipes, truth)
+class Unknown:
+    """Columns that nothing was looked up for: enough to see ids."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        self.columns = lookup.columns
+        self._nothing = lookup.file.brings.nothing
+
+    def reader(self) -> Attach:
+        """What attaches the columns to a batch."""
+        return self._attach
+
+    def _attach(self, batch: pl.DataFrame, _ids: Ids) -> pl.DataFrame:
+        return batch.with_columns(
+            pl.lit(self._nothing, column.dtype).alias(name) for name, column in self.columns.items()
+        )
+
+
+def looked_up(cook: Cook, lookups: Sequence[Lookup]) -> Cook:
+    """The scan with columns from third files; slices before labels."""
+    return JudgedCook(cook.parts, cook.recipes, (), tuple(lookups)) if lookups else cook
+
+
+def labels_of(cook: Cook) -> Table | None:
+    """The labels of a truth file, where there is one that is held whole."""
+    lookups = cook.lookups if isinstance(cook, JudgedCook) else ()
+    return next((lookup.whole() for lookup in lookups if LABEL in lookup.columns), None)
 
 
 @dataclass(frozen=True)
 class JudgedCook(Cook):
-    """A scan whose outcomes are worked out at the first pass. The recipes hold a piece of the truth."""
+    """A scan that first looks up what its recipes lack."""
 
-    truth: PartedTruth
-    _judged: dict[str, _Bytes] = field(default_factory=dict, compare=False, repr=False)
+    lookups: tuple[Lookup, ...] = ()
+    _ready: list[Cook] = field(default_factory=list, init=False, compare=False, repr=False)
 
-    def head(self, rows: int) -> pl.DataFrame | None:  # noqa: ARG002 - as of any scan
-        """None: only a pass tells outcomes."""
-        return None
+    def head(self, rows: int) -> pl.DataFrame | None:
+        """At most the first rows, unchecked, with what is read from the log alone: nothing is looked up."""
+        return Cook(self.parts, self.recipes, tuple(map(Unknown, self.lookups))).head(rows)
 
     def batches(self, chunk_rows: int) -> Iterator[pl.DataFrame]:
         """Canonical batches of exactly `chunk_rows` rows, the last one shorter."""
-        with self.truth.lock:
-            if not self._judged:
-                self._judged.update(self._judge())
-        yield from rechunk(self._with_outcomes(chunk_rows), chunk_rows)
+        yield from self.ready().batches(chunk_rows)
 
-    def _with_outcomes(self, chunk_rows: int) -> Iterator[pl.DataFrame]:
+    def ready(self) -> Cook:
+        """The scan with all that is to be looked up at hand; the first to ask waits for it."""
+        with self.lookups[0].lock:
+            if not self._ready:
+                self._ready.append(self._prepare())
+        return self._ready[0]
+
+    def _prepare(self) -> Cook:
+        cook = Cook(self.parts, self.recipes, numbered=self.numbered)
+        for lookup in self.lookups:
+            table = lookup.whole()
+            with lookup.lock:
+                if table is not None:
+                    cook = replace(cook, attached=(*cook.attached, Held(table, lookup.columns)))
+                elif LABEL in lookup.columns:
+                    cook = _with_outcomes(cook, lookup)
+                else:
+                    cook = _with_values(cook, lookup)
+        return cook
+
+
+def _with_values(cook: Cook, lookup: Lookup) -> Cook:
+    """The scan with columns of small numbers that were looked up part by part."""
+    nothing = lookup.file.brings.nothing
+    assert isinstance(nothing, int)
+    planes = {name: Plane(lookup.folder, np.uint32, nothing) for name in lookup.columns}
+    for table in lookup.tables():
         at = 0
-        for piece in self._pieces(chunk_rows):
-            yield piece.with_columns(
-                pl.Series(prefix + OUTCOME, self._judged[prefix].read(at, piece.height))
-                for prefix in self.recipes
-            )
+        for ids in cook.identities():
+            interrupt.check()
+            places, found = table.find(ids)
+            for name, plane in planes.items():
+                values = np.full(len(ids), nothing, np.uint32)
+                values[found] = table.values[name].to_numpy()[places[found]]
+                plane.settle(at, values)
+            at += len(ids)
+    return replace(cook, attached=(*cook.attached, Waiting(planes, lookup.columns)))
+
+
+def _with_outcomes(cook: Cook, lookup: Lookup) -> Cook:
+    """The scan with outcomes that were worked out part by part of the labels.
+
+    Raises what a pass with all labels in memory would raise: for the first bad row, whichever part finds it;
+    and before that, for an id that occurs twice among the labels.
+    """
+    if any(recipe.slices_by(LABEL) for recipe in cook.recipes.values()):
+        raise DataError(
+            f"{lookup.file.view.label} is too large for the memory, and --by class needs its labels at hand; "
+            "raise --memory, or name the file with --slices, too, and slice by its column"
+        )
+    planes = {prefix: Plane(lookup.folder, np.uint8, MISSING) for prefix in cook.recipes}
+    first: BadRow | None = None
+    for number, table in enumerate(lookup.tables()):
+        if number == 0 or table.values.height:
+            held = replace(cook, attached=(*cook.attached, Held(table, lookup.columns)))
+            first = _judge(held, planes, first)
+    if first is not None:
+        raise first[1]
+    names = {prefix: f"\0{prefix}{OUTCOME}" for prefix in cook.recipes}
+    columns = {name: Column(name, pl.UInt8()) for name in names.values()}
+    recipes = {
+        prefix: replace(
+            recipe,
+            outcome=OutcomeSpec("settled", names[prefix]),
+            attached=recipe.attached - {LABEL} | {names[prefix]},
+            _built={},
+        )
+        for prefix, recipe in cook.recipes.items()
+    }
+    waiting = Waiting({names[prefix]: plane for prefix, plane in planes.items()}, columns)
+    return replace(cook, recipes=recipes, attached=(*cook.attached, waiting))
+
+
+def _judge(cook: Cook, planes: Mapping[str, Plane], first: BadRow | None) -> BadRow | None:
+    """Settle the outcomes that this part of the labels tells, up to the first bad row known; that row."""
+    at = 0
+    try:
+        for piece in cook.pieces(_CHUNK_ROWS):
+            interrupt.check()
+            for prefix, plane in planes.items():
+                plane.settle(at, piece[prefix + OUTCOME].to_numpy())
             at += piece.height
-
-    def _judge(self) -> dict[str, _Bytes]:
-        """The outcomes of all rows.
-
-        Raises what a pass with the whole truth in memory would raise: for the first bad row, whichever part
-        finds it; and before that, for an id that occurs twice in the truth.
-        """
-        found = {prefix: _Bytes(self.truth.folder) for prefix in self.recipes}
-        repeated: list[Any] = []
-        first: tuple[tuple[int, int], DataError] | None = None
-        for index in range(self.truth.parts):
-            truth = self.truth.columns.read(self.truth.ids, index, self.truth.parts)
-            assert truth is not None, "without a limit a part is read"
-            if truth.repeated is not None:
-                repeated.append(truth.repeated)
-            if not repeated and (index == 0 or truth.table.height):
-                first = self._pass(truth, found, first)
-        if repeated:
-            self.truth.columns.refuse_repeated(self.truth.ids, min(repeated))
-        if first is not None:
-            raise first[1]
-        return found
-
-    def _pass(
-        self, truth: Truth, found: dict[str, _Bytes], first: tuple[tuple[int, int], DataError] | None
-    ) -> tuple[tuple[int, int], DataError] | None:
-        """Settle the rows whose ids are in this part, up to the first bad row known.
-
-        Returns the first bad row that is known now: where its batch begins and its number, and the error.
-        """
-        cook = Cook(self.parts, {name: replace(one, truth=truth) for name, one in self.recipes.items()})
-        at = 0
-        try:
-            for piece in cook._pieces(_CHUNK_ROWS):  # noqa: SLF001 - of its own kind
-                interrupt.check()
-                for prefix, outcomes in found.items():
-                    outcomes.settle(at, piece[prefix + OUTCOME].to_numpy())
-                at += piece.height
-                if first is not None and at > first[0][0]:
-                    break
-        except DataError as error:
-            here = (at, error.row if isinstance(error, BadValue) else -1)
-            return (here, error) if first is None or here < first[0] else first
-        return first
-
-
-class _Bytes:
-    """A byte per row, in a file without a name: the system removes it with the process."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        with tempfile.TemporaryFile(dir=folder, prefix="streamcmp-") as file:
-            self._file = os.dup(file.fileno())
-        finalize(self, os.close, self._file)
-        self._rows = 0
-
-    def read(self, at: int, count: int) -> Codes:
-        """The bytes of some rows."""
-        return np.frombuffer(os.pread(self._file, count, at), np.uint8)
-
-    def settle(self, at: int, outcomes: Codes) -> None:
-        """Take over what is not missing."""
-        if at == self._rows:
-            self._rows += len(outcomes)
-        else:
-            known = self.read(at, len(outcomes))
-            outcomes = np.where(outcomes == MISSING, known, outcomes)
-        view = np.ascontiguousarray(outcomes).data
-        try:
-            while view.nbytes:
-                written = os.pwrite(self._file, view, at)
-                view, at = view[written:], at + written
-        except OSError as error:
-            raise DataError(
-                f"cannot spill to {self._folder}: {error.strerror or error} after {size(at)}; "
-                "give a folder with more room with --spill-dir, or more --memory"
-            ) from None
+            if first is not None and at > first[0][0]:
+                break
+    except DataError as error:
+        here = (at, error.row if isinstance(error, BadValue) else -1)
+        return (here, error) if first is None or here < first[0] else first
+    return first

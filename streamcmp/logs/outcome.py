@@ -44,10 +44,10 @@ class OutcomeSpec:
     """How one side's outcome is read. `value` is the column with the verdict, the prediction or the score.
 
     `equal` and `within` compare it with `label`, or with the truth file's label where `truth`. `nothing`: all
-    are missing.
+    are missing; `settled`: the column has the codes.
     """
 
-    kind: Literal["correct", "equal", "within", "score", "nothing"]
+    kind: Literal["correct", "equal", "within", "score", "nothing", "settled"]
     value: str
     label: str | None = None
     tolerance: float | None = None
@@ -88,6 +88,8 @@ class OutcomeSpec:
 
     def read(self, value: Column, label: Column | None, *, where: str) -> Read:
         """The outcome of one shard (or batch) whose columns have these types. `where` names it in errors."""
+        if self.kind == "settled":
+            return value.expr, []
         if label is not None:
             if "null" in {value.kind, label.kind}:
                 return everywhere(value, MISSING, pl.UInt8()), []

@@ -11,6 +11,8 @@ import polars as pl
 
 from streamcmp import interrupt
 from streamcmp.logs.cuts import CutColumn, Quantiles, edge_text
+from streamcmp.logs.judged import looked_up
+from streamcmp.logs.lookup import Lookup
 from streamcmp.logs.reading import Cook
 from streamcmp.logs.recipe import BAD, Canonical, Recipe, number_of_first
 from streamcmp.logs.selection import HELD, Selection, keys_of, number_of
@@ -31,9 +33,12 @@ class _Measuring(Recipe):
         """The raw columns that are read."""
         names = [name for one in self.wanted for name in one.source.roots]
         names += self.where.roots if self.where is not None and self.filters else ()
-        if self.truth is not None:
-            names = [*self.id_names, *(name for name in names if name != self.truth.column.name)]
-        return list(dict.fromkeys(names))
+        names += self.id_names if self.attached else ()
+        return [name for name in dict.fromkeys(names) if name not in self.attached]
+
+    def slices_by(self, name: str) -> bool:
+        """Whether a column is measured."""
+        return any(name in one.source.roots for one in self.wanted)
 
     def sql(self) -> list[str]:
         """The options whose SQL is evaluated."""
@@ -54,16 +59,23 @@ class _Measuring(Recipe):
 
 
 def find_edges(
-    view: View, recipe: Recipe, wanted: Sequence[Quantiles], memory: int | None, held: int = HELD
+    view: View,
+    recipe: Recipe,
+    wanted: Sequence[Quantiles],
+    memory: int | None,
+    held: int = HELD,
+    *,
+    lookups: Sequence[Lookup] = (),
 ) -> Iterator[str]:
     """Set the edges of all columns, which one log carries, and say what they are, a sentence each.
 
     Args:
         view: the log.
-        recipe: whose `where`, and truth if a column needs it, are to be applied.
+        recipe: whose `where` is to be applied.
         wanted: the columns.
         memory: bytes that the run may take; None for no limit.
         held: how many numbers of a column may be held.
+        lookups: third files that columns may need.
 
     Raises:
         DataError: a value is no number, or does not fit 64 bits.
@@ -71,11 +83,13 @@ def find_edges(
     selections = {id(one): Selection(one.column.cut.count, held) for one in wanted}
     kinds: dict[int, np.dtype[Any]] = {}
     while todo := [one for one in wanted if selections[id(one)].edges is None]:
-        needs_truth = any(
-            recipe.truth is not None and recipe.truth.column.name in one.source.roots for one in todo
-        )
-        measuring = _measuring(recipe, todo, truth=needs_truth)
-        for batch in Cook.of(view.parts, {"": measuring}, memory).batches(CHUNK_ROWS):
+        needed = [
+            one for one in lookups if any(name in one.columns for each in todo for name in each.source.roots)
+        ]
+        attached = frozenset(name for one in needed for name in one.columns)
+        measuring = _measuring(recipe, todo, attached)
+        cook = looked_up(Cook.of(view.parts, {"": measuring}, memory), needed)
+        for batch in cook.batches(CHUNK_ROWS):
             interrupt.check()
             for index, one in enumerate(todo):
                 numbers = batch[f"key{index}"].drop_nulls()
@@ -92,17 +106,17 @@ def find_edges(
         yield _said(one.column, len(edges) + (bool(edges) and edges[0] != selection.smallest))
 
 
-def _measuring(recipe: Recipe, wanted: Sequence[Quantiles], *, truth: bool) -> _Measuring:
+def _measuring(recipe: Recipe, wanted: Sequence[Quantiles], attached: frozenset[str]) -> _Measuring:
     return _Measuring(
         recipe.side,
         recipe.id_names,
         recipe.ids,
         recipe.outcome,
-        recipe.truth if truth else None,
         recipe.where,
         (),
         (),
         shows_id=True,  # rows need not stay in order here, which is what this would be for
+        attached=attached,
         wanted=tuple(wanted),
     )
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,8 @@ from polars.selectors import by_name
 
 from streamcmp.comparison import SideName
 from streamcmp.errors import BadValue, DataError, InternalError
-from streamcmp.logs.model import NUMBER
+from streamcmp.logs.lookup import Ids
+from streamcmp.logs.model import ID, NUMBER
 from streamcmp.logs.recipe import BAD, Canonical, Recipe
 from streamcmp.logs.stream import CHUNK_ROWS, stream
 from streamcmp.logs.values import Column
@@ -25,12 +26,29 @@ _SHARE = 3  # what one file decodes at a time may take a third of the memory: tw
 BYTES_PER_ROW = 64  # a guess, for planning only, where a format does not tell its rows
 
 
+Attach = Callable[[pl.DataFrame, Ids], pl.DataFrame]  # a batch and its ids -> the batch with more columns
+
+
+class Attached(Protocol):
+    """Columns from elsewhere that stand beside the log's own."""
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """Their names and types."""
+        ...
+
+    def reader(self) -> Attach:
+        """What attaches them to each batch of one pass, in order."""
+        ...
+
+
 @dataclass(frozen=True)
 class Cook:
     """One scan of a log's shards for one recipe, or for both of a wide log, told apart by prefixes."""
 
     parts: tuple[Part, ...]
     recipes: Mapping[str, Recipe]  # prefix -> recipe
+    attached: tuple[Attached, ...] = ()
     numbered: bool = field(default=False, kw_only=True)  # batches carry NUMBER
 
     @classmethod
@@ -44,7 +62,18 @@ class Cook:
 
     def batches(self, chunk_rows: int) -> Iterator[pl.DataFrame]:
         """Canonical batches of exactly `chunk_rows` rows, the last one shorter."""
-        yield from rechunk(self._pieces(chunk_rows), chunk_rows)
+        yield from rechunk(self.pieces(chunk_rows), chunk_rows)
+
+    def identities(self) -> Iterator[Ids]:
+        """The ids of all rows, in order, unchecked."""
+        recipe = next(iter(self.recipes.values()))
+        names = list(dict.fromkeys(recipe.id_names))
+        for part in self.parts:
+            before = 0
+            for batch in self._raw(part, names):
+                columns = self._columns(batch, names, part)
+                yield self._identify(recipe, batch, columns, _place(part, before))
+                before += batch.height
 
     def raw(self, names: Sequence[str], chunk_rows: int, most: int) -> Iterator[tuple[Part, pl.DataFrame]]:
         """The named columns of every part as they stand, in order, about `chunk_rows` rows at a time.
@@ -61,13 +90,14 @@ class Cook:
         part = self.parts[0]
         frame = part.shard.lazy() if self._scannable(part) else None
         if frame is None:
-            piece = next(self._convert(part), None)
+            piece = next(self._convert(part, self._readers()), None)
             return None if piece is None else piece.head(rows)
         columns = {name: part.column(name) for name in self._names()}
         wanted = frame.head(rows).select(_exprs(self._build(columns, part.label)))
         return next(stream(wanted, rows, label=part.label), None)
 
-    def _pieces(self, chunk_rows: int) -> Iterator[pl.DataFrame]:
+    def pieces(self, chunk_rows: int) -> Iterator[pl.DataFrame]:
+        """Canonical batches as they come."""
         before = 0
         for piece in self._unnumbered(chunk_rows):
             if self.numbered:
@@ -77,12 +107,16 @@ class Cook:
             yield piece
 
     def _unnumbered(self, chunk_rows: int) -> Iterator[pl.DataFrame]:
+        readers = self._readers()
         for whole, parts in groupby(self.parts, key=self._scannable):
             if whole:
                 yield from self._scan(list(parts), chunk_rows)
             else:
                 for part in parts:
-                    yield from self._convert(part)
+                    yield from self._convert(part, readers)
+
+    def _readers(self) -> list[Attach]:
+        return [one.reader() for one in self.attached]
 
     def _scannable(self, part: Part) -> bool:
         """Whether the shard can join others in a lazy scan. Known rows tell where a bad value is.
@@ -93,8 +127,7 @@ class Cook:
         """
         if self.numbered or not all(recipe.shows_id for recipe in self.recipes.values()):
             return False
-        truth = any(recipe.truth is not None for recipe in self.recipes.values())
-        return not truth and part.shard.rows is not None and part.shard.lazy() is not None
+        return not self.attached and part.shard.rows is not None and part.shard.lazy() is not None
 
     def _build(self, columns: Mapping[str, Column], where: str) -> dict[str, Canonical]:
         return {
@@ -149,15 +182,15 @@ class Cook:
             said = str(error.__cause__).splitlines()[0]
             raise DataError(f"{label}: {sql} fails: {said}") from error
 
-    def _convert(self, part: Part) -> Iterator[pl.DataFrame]:
+    def _convert(self, part: Part, readers: Sequence[Attach]) -> Iterator[pl.DataFrame]:
         """One shard batch by batch, each by its own types."""
         names = self._names()
         before = 0
         for raw in self._raw(part, names):
-            batch, where = raw, f"{part.label}, from row {before + 1:,} on"
-            columns = {name: Column(name, batch.schema[name], part.shard.untyped) for name in names}
+            batch, where = raw, _place(part, before)
+            columns = self._columns(batch, names, part)
             try:
-                batch = self._with_truth(batch, columns, where)
+                batch = self._with_attached(batch, columns, where, readers)
                 built = self._build(columns, where)
                 done = batch.select(_exprs(built))
             except PolarsError as error:
@@ -181,14 +214,35 @@ class Cook:
         numbered = frame.with_row_index(_NUMBER).with_columns(lacking).select(by_name(_NUMBER, *names))
         return _in_order(stream(numbered, chunk_rows, rows=part.shard.rows, label=part.label), part.label)
 
-    def _with_truth(self, batch: pl.DataFrame, columns: dict[str, Column], where: str) -> pl.DataFrame:
-        """The batch with the truth file's labels, which `columns` learns of. A bad id finds none yet."""
-        recipe = next((one for one in self.recipes.values() if one.truth is not None), None)
-        if recipe is None or recipe.truth is None:
+    def _columns(self, batch: pl.DataFrame, names: Sequence[str], part: Part) -> dict[str, Column]:
+        return {name: Column(name, batch.schema[name], part.shard.untyped) for name in names}
+
+    def _with_attached(
+        self,
+        batch: pl.DataFrame,
+        columns: dict[str, Column],
+        where: str,
+        readers: Sequence[Attach],
+    ) -> pl.DataFrame:
+        """The batch with columns from elsewhere, which `columns` learns of. A bad id finds nothing yet."""
+        if not readers:
             return batch
-        ids, _ = recipe.identify(columns, where)
-        columns[recipe.truth.column.name] = recipe.truth.column
-        return recipe.truth.attach(batch, ids)
+        recipe = next(iter(self.recipes.values()))
+        ids = self._identify(recipe, batch, columns, where)
+        for one, attach in zip(self.attached, readers, strict=True):
+            batch = attach(batch, ids)
+            columns |= one.columns
+        return batch
+
+    @staticmethod
+    def _identify(recipe: Recipe, batch: pl.DataFrame, columns: Mapping[str, Column], where: str) -> Ids:
+        expr, _ = recipe.identify(columns, where)
+        return Ids.of(batch.select(expr.alias(ID))[ID])
+
+
+def _place(part: Part, before: int) -> str:
+    """Where in a file a batch begins, for messages."""
+    return f"{part.label}, from row {before + 1:,} on"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from streamcmp.logs.guards import Guard
 from streamcmp.logs.ids import IdRule
 from streamcmp.logs.model import FILTERED, ID, OUTCOME, family_column, guard_column
 from streamcmp.logs.outcome import OutcomeSpec
-from streamcmp.logs.truth import Truth
+from streamcmp.logs.truth import LABEL
 from streamcmp.logs.values import Check, Column
 from streamcmp.logs.where import Where
 
@@ -36,11 +36,11 @@ class Recipe:
     id_names: tuple[str, ...]
     ids: IdRule | None
     outcome: OutcomeSpec
-    truth: Truth | None
     where: Where | None
     guards: tuple[Guard, ...]
     families: tuple[Family, ...]
-    shows_id: bool  # batches carry ID; False where ids only serve to look up the truth
+    shows_id: bool  # batches carry ID; False where ids only serve to look things up
+    attached: frozenset[str] = frozenset()  # columns that are not read from the log, but looked up
     _built: dict[tuple[str | Column, ...], Canonical] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -55,8 +55,11 @@ class Recipe:
         names += self.where.roots if self.where is not None and self.filters else ()
         names += [guard.columns[self.side] for guard in self.guards]
         names += [name for family in self.families for _, source in family.columns for name in source.roots]
-        attached = self.truth.column.name if self.truth is not None else None
-        return list(dict.fromkeys(name for name in names if name != attached))
+        return [name for name in dict.fromkeys(names) if name not in self.attached]
+
+    def slices_by(self, name: str) -> bool:
+        """Whether a column's values make slices."""
+        return any(name in source.roots for family in self.families for _, source in family.columns)
 
     def sql(self) -> list[str]:
         """The options whose SQL is evaluated, as they were given."""
@@ -76,8 +79,8 @@ class Recipe:
     def build(self, columns: Mapping[str, Column], where: str, *, prefix: str = "") -> Canonical:
         """The canonical batch from columns of these types. `where` names the shard (or rows) in errors.
 
-        Where there is a truth, `columns` holds its label too, attached by `Truth.attach`. Made once per set
-        of types: a log may have thousands of shards.
+        `columns` holds those that are attached, too. Made once per set of types: a log may have thousands of
+        shards.
         """
         key: tuple[str | Column, ...] = (prefix, *columns.values())
         made = self._built.get(key)
@@ -91,9 +94,8 @@ class Recipe:
         if self.shows_id:
             exprs[ID], found = self.identify(columns, where)
             checks += found
-        label = columns[self.truth.column.name] if self.truth is not None else None
-        if self.outcome.label is not None:
-            label = columns[self.outcome.label]
+        name = LABEL if self.outcome.truth else self.outcome.label
+        label = columns[name] if name is not None else None
         exprs[OUTCOME], found = self.outcome.read(columns[self.outcome.value], label, where=where)
         checks += found
         for index, guard in enumerate(self.guards):

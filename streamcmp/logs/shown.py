@@ -12,7 +12,7 @@ from streamcmp.errors import AmbiguousColumn, UnknownColumn, UsageError
 from streamcmp.logs.canonical import OpenedPair
 from streamcmp.logs.columns import GUARD_LABELS, PREDICTION_RANKS, detect
 from streamcmp.logs.guards import Guard, agree
-from streamcmp.logs.judged import JudgedCook
+from streamcmp.logs.judged import labels_of
 from streamcmp.logs.model import LogPair
 from streamcmp.logs.reading import Cook, ShardedLog
 from streamcmp.logs.recipe import Recipe
@@ -154,8 +154,8 @@ def shown(pair: LogPair, select: Sequence[str], answers: Mapping[SideName, str])
                 prefix = "" if wide else f"{OPTION_OF_SIDE[log.side]}."
                 result = prefix + name if prefix + name not in taken else f"{_OWN}{name}"
                 columns[result] = (log.side, name)
-    parted = isinstance(a.cook, JudgedCook)  # its labels come and go with its parts
-    label = None if a.recipe.truth is None or parted else TRUTH + (a.recipe.outcome.label or "label")
+    # Labels that come in parts come and go with them.
+    label = None if labels_of(a.cook) is None else TRUTH + (a.recipe.outcome.label or "label")
     return Shown(ids, label, columns, *_roles(columns, answers, (a, b), label, wide=wide))
 
 

@@ -82,6 +82,12 @@ class View:
         ]
         return replace(self, parts=tuple(parts), complete=True)
 
+    def sparing(self, names: Sequence[str], most: int) -> View:
+        """The same, of which one file takes about `most` bytes at a time to read these columns."""
+        return replace(
+            self, parts=tuple(replace(part, shard=part.shard.sparing(names, most)) for part in self.parts)
+        )
+
     @property
     def can_learn(self) -> bool:
         """Whether reading whole files could reveal further columns or types."""
@@ -127,13 +133,15 @@ class View:
         return {column.kind for _, column in self.typed(name)}
 
 
-def refuse_unknown(name: str, views: Mapping[SideName, View], option: str) -> NoReturn:
+def refuse_unknown(
+    name: str, views: Mapping[SideName, View], option: str, advice: str | None = None
+) -> NoReturn:
     """Raise the error for a column that neither side has in all its shards."""
     for view in views.values():
         if any(name in part.schema for part in view.parts):
             view.require(name, option)
     columns = dict.fromkeys(column for view in views.values() for column in view.columns)
-    raise UnknownColumn(name, where=None, columns=list(columns), option=option)
+    raise UnknownColumn(name, where=None, columns=list(columns), option=option, advice=advice)
 
 
 def label_of(shard: Shard, name: str) -> str:

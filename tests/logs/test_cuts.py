@@ -365,4 +365,4 @@ def test_class_is_the_label_of_the_truth_file(tmp_path: Path) -> None:
     many.write_parquet(tmp_path / "t.parquet")
     comparison = Comparison(request(frame), request(frame), by=(("class",),), truth=tmp_path / "t.parquet")
     with pytest.raises(DataError, match="too large for the memory, and --by class needs its labels at hand"):
-        open_pair(comparison, memory_budget=2_000_000)
+        read(open_pair(comparison, memory_budget=2_000_000).a)

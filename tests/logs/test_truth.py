@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 import streamcmp
 from streamcmp.comparison import Comparison, LogRequest
 from streamcmp.errors import DataError, NoColumn, StreamcmpError, TypeConflict, UsageError
+from streamcmp.logs import lookup as lookup_module
 from streamcmp.logs import open_pair
-from streamcmp.logs import truth as truth_module
 from streamcmp.logs.canonical import OpenedPair
-from streamcmp.logs.judged import JudgedCook
+from streamcmp.logs.judged import Held, JudgedCook
 from streamcmp.logs.model import LogPair, family_column
-from streamcmp.logs.reading import Cook, ShardedLog
+from streamcmp.logs.reading import ShardedLog
+from streamcmp.logs.waiting import Waiting
 from tests.logs.opened import opened, outcomes, read
 
 PREDICTIONS = pl.DataFrame({"id": [1, 2, 3, 4], "pred": ["a", "b", None, "d"], "s": ["x", "y", "x", "y"]})
@@ -74,7 +75,7 @@ def test_compound_and_filtered() -> None:
 )
 def test_ids_that_cannot_be_looked_up(truth: pl.DataFrame, said: str) -> None:
     with pytest.raises(DataError, match=said):
-        opened(PREDICTIONS, PREDICTIONS, truth=truth)
+        outcomes(opened(PREDICTIONS, PREDICTIONS, truth=truth).a)
 
 
 def test_id_types_are_decided_with_the_logs(tmp_path: Path) -> None:
@@ -108,22 +109,24 @@ def test_a_truth_that_fits_is_held(tmp_path: Path) -> None:
     TRUTH.write_csv(path)
     for source in (path, TRUTH):
         request = Comparison(LogRequest(PREDICTIONS), LogRequest(PREDICTIONS), truth=source)
-        for budget, kind in ((None, Cook), (10_000, Cook), (100, JudgedCook)):
+        for budget, kind in ((None, Held), (10_000, Held), (100, Waiting)):
             pair = open_pair(request, memory_budget=budget)
             assert isinstance(pair.a, ShardedLog)
-            assert type(pair.a.cook) is kind
             assert outcomes(pair.a) == [1, 0, 2, 2]
+            assert isinstance(pair.a.cook, JudgedCook)
+            assert [type(each) for each in pair.a.cook.ready().attached] == [kind]
 
 
 def test_a_truth_of_which_no_part_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(truth_module, "_MOST_PARTS", 2)
+    monkeypatch.setattr(lookup_module, "_MOST_PARTS", 2)
     many = pl.select(id=pl.int_range(1000), label=pl.lit("x"))
+    pair = open_pair(
+        Comparison(LogRequest(PREDICTIONS), LogRequest(PREDICTIONS), truth=many), memory_budget=1000
+    )
     with pytest.raises(
         DataError, match="too large for the memory: not even its 4th part fits 0 MB; raise --memory"
     ):
-        open_pair(
-            Comparison(LogRequest(PREDICTIONS), LogRequest(PREDICTIONS), truth=many), memory_budget=1000
-        )
+        outcomes(pair.a)
 
 
 def frames(
@@ -179,7 +182,7 @@ def test_parts_tell_what_the_whole_tells(
 
     def told(held: int, chunk_rows: int) -> object:
         try:
-            with patch.object(truth_module, "_SHARE", 10**9 // held):
+            with patch.object(lookup_module, "_SHARE", 10**9 // held):
                 pair = open_pair(request, memory_budget=10**9)
             return [decoded(pair, read(log, chunk_rows)) for log in (pair.a, pair.b)]
         except StreamcmpError as error:
@@ -212,7 +215,7 @@ def test_every_strategy_with_a_truth_in_parts(
         ).to_dict()  # fmt: skip
 
     whole = report()
-    monkeypatch.setattr(truth_module, "_SHARE", 64)
+    monkeypatch.setattr(lookup_module, "_SHARE", 64)
     assert report() == whole
     assert not list(spill.iterdir())
 
@@ -229,7 +232,7 @@ def test_the_first_bad_row_is_named_whichever_part_finds_it(tmp_path: Path, side
         frame.write_csv(tmp_path / f"{name}.csv")
     paths = [tmp_path / "bad.csv", tmp_path / "good.csv"][:: 1 if side == "left" else -1]
     left, right = map(LogRequest, paths)
-    pair = open_pair(Comparison(left, right, truth=tmp_path / "t.csv"), memory_budget=200)
+    pair = open_pair(Comparison(left, right, truth=tmp_path / "t.csv"), memory_budget=400)
     with pytest.raises(DataError, match=r"row 8: 'pred' is '1\.0'"):
         outcomes(pair.a if side == "left" else pair.b)
 
