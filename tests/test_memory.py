@@ -68,8 +68,7 @@ def test_the_budget_holds(tmp_path: Path, kind: str, order: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("third", ["truth", "slices", "both"])
-@pytest.mark.parametrize("kind", ["sparse", "text"])
+@pytest.mark.parametrize(("kind", "third"), [("sparse", "both"), ("text", "truth"), ("text", "slices")])
 def test_the_budget_holds_with_third_files(tmp_path: Path, kind: str, third: str) -> None:
     """Files of more rows than the logs, of which no more than a part fits."""
     left, right = logs(tmp_path, kind, "same")
