@@ -131,8 +131,18 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[
     for part in ("analysis", "rule"):
         then, current = before.get(part) or {}, now.get(part) or {}
         for name in current:
-            if name in then and name not in _BY_FAMILY and then[name] != current[name]:
+            if name == "slices":
+                yield from _other_edges(then.get(name, {}), current[name])
+            elif name in then and name not in _BY_FAMILY and then[name] != current[name]:
                 yield f"{name} was {_plain(then[name])} and is {_plain(current[name])}"
+
+
+def _other_edges(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """Columns that are cut elsewhere: slices of one name are not the same rows."""
+    for name in now:
+        before, after = (", ".join(one.get(name, {}).get("edges", ())) for one in (then, now))
+        if before and after and before != after:
+            yield f"{name} was cut at {before} and is cut at {after}"
 
 
 def _plain(value: Any) -> str:

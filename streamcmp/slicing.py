@@ -106,7 +106,7 @@ def intervals(edges: Sequence[str]) -> list[str]:
 
 
 def plain_number(text: str) -> str:
-    """A finite number as short as it can be written: 1e2 -> 100, 0.50 -> 0.5. Raises InvalidOperation."""
+    """A finite number as short as can be: 1e2 -> 100, 0.50 -> 0.5. Raises ArithmeticError otherwise."""
     number = Decimal(text)
     if not number.is_finite():
         raise InvalidOperation
@@ -119,7 +119,7 @@ def plain_number(text: str) -> str:
 
 
 def edge_value(text: str) -> Decimal | Moment:
-    """The number, or the moment, that an edge is. Raises ValueError or InvalidOperation for anything else."""
+    """The number, or the moment, that an edge is. Raises ValueError or ArithmeticError for anything else."""
     found = _DATE.match(text)
     if found is None:
         return Decimal(text)
@@ -186,7 +186,7 @@ def _edge(text: str, option: str, at: int, word: str, before: Sequence[str]) -> 
     try:
         moment = isinstance(edge_value(word), Moment)
         edge = word.replace(" ", "T") if moment else plain_number(word)
-    except (ValueError, InvalidOperation):
+    except (ValueError, ArithmeticError):
         raise pointed(option, text, at, f"{word} is neither a number nor a date such as 2024-01-31") from None
     if before:
         last, this = edge_value(before[-1]), edge_value(edge)

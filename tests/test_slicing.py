@@ -49,6 +49,7 @@ def test_one_name_for_one_meaning() -> None:
         ("n:bins(0,abc)", 10, "abc is neither a number nor a date such as 2024-01-31"),
         ("n:bins(0, nan)", 11, "nan is neither"),
         ("n:bins(0,inf)", 10, "inf is neither"),
+        ("n:bins(1e999999999)", 8, "1e999999999 is neither"),
         ("n:bins(0,,2)", 10, "a number is missing"),
         ("n:bins()", 8, "a number is missing"),
         ("n:bins(0,5,5)", 12, "edges rise, and 5 is not above 5"),

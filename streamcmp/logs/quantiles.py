@@ -21,6 +21,7 @@ from streamcmp.logs.values import Check, Column
 from streamcmp.logs.view import View
 
 _SHOWN = 5
+_PER_KEY = 200  # bytes of memory for each number held: they are held three times while they are sorted
 
 
 @dataclass(frozen=True)
@@ -74,13 +75,15 @@ def find_edges(
         recipe: whose `where` is to be applied.
         wanted: the columns.
         memory: bytes that the run may take; None for no limit.
-        held: how many numbers of a column may be held.
+        held: how many numbers may be held, of all columns together.
         lookups: third files that columns may need.
 
     Raises:
         DataError: a value is no number, or does not fit 64 bits.
     """
-    selections = {id(one): Selection(one.column.cut.count, held) for one in wanted}
+    if memory is not None:
+        held = min(held, memory // _PER_KEY)
+    selections = {id(one): Selection(one.column.cut.count, held // len(wanted)) for one in wanted}
     kinds: dict[int, np.dtype[Any]] = {}
     while todo := [one for one in wanted if selections[id(one)].edges is None]:
         needed = [

@@ -94,7 +94,7 @@ class Cook:
             return None if piece is None else piece.head(rows)
         columns = {name: part.column(name) for name in self._names()}
         wanted = frame.head(rows).select(_exprs(self._build(columns, part.label)))
-        return next(stream(wanted, rows, label=part.label), None)
+        return next(self._stream(wanted, rows, rows=None, label=part.label), None)
 
     def pieces(self, chunk_rows: int) -> Iterator[pl.DataFrame]:
         """Canonical batches as they come."""
@@ -170,17 +170,24 @@ class Cook:
         return batch
 
     def _stream(
-        self, frame: pl.LazyFrame, chunk_rows: int, *, rows: int, label: str
+        self, frame: pl.LazyFrame, chunk_rows: int, *, rows: int | None, label: str
     ) -> Iterator[pl.DataFrame]:
         """The scan; what Polars refuses while SQL is evaluated is blamed on it."""
         try:
             yield from stream(frame, chunk_rows, rows=rows, label=label)
         except DataError as error:
-            sql = " or ".join(dict.fromkeys(text for one in self.recipes.values() for text in one.sql()))
-            if not sql or not isinstance(error.__cause__, InvalidOperationError):
+            if not isinstance(error.__cause__, InvalidOperationError):
                 raise
-            said = str(error.__cause__).splitlines()[0]
-            raise DataError(f"{label}: {sql} fails: {said}") from error
+            raise self._blamed(error.__cause__, label) or error from error
+
+    def _blamed(self, problem: PolarsError, where: str) -> DataError | None:
+        """The error for SQL that cannot be computed; None where there is none."""
+        sql = " or ".join(dict.fromkeys(text for one in self.recipes.values() for text in one.sql()))
+        if not sql or not isinstance(problem, InvalidOperationError):
+            return None
+        said = str(problem).splitlines()[0]
+        hint = "; TRY_CAST gives null where CAST fails" if "CAST(" in sql.upper() else ""
+        return DataError(f"{where}: {sql} fails: {said}{hint}")
 
     def _convert(self, part: Part, readers: Sequence[Attach]) -> Iterator[pl.DataFrame]:
         """One shard batch by batch, each by its own types."""
@@ -194,7 +201,8 @@ class Cook:
                 built = self._build(columns, where)
                 done = batch.select(_exprs(built))
             except PolarsError as error:
-                raise DataError(f"{where}: {str(error).splitlines()[0]}") from error
+                blamed = self._blamed(error, where)
+                raise blamed or DataError(f"{where}: {str(error).splitlines()[0]}") from error
             for prefix, canonical in built.items():
                 row = first_bad(done[prefix + BAD])
                 if row is not None:

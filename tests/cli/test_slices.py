@@ -143,6 +143,27 @@ def test_mistakes_are_usage_errors(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("logs")
+def test_sql_that_cannot_be_computed_is_named(cli: Cli) -> None:
+    pl.read_parquet("left.parquet").drop("skills").write_csv("left.csv")
+    for left in ("left.parquet", "left.csv"):
+        for term in ('CAST("my text" AS INT) AS x', 'CAST("my text" AS DOUBLE) AS x:quantiles(2)'):
+            ran = cli("run", "--left", left, "--right", "right.parquet", "--by", term)
+            assert ran.code == 2
+            assert """--by 'CAST("my text" AS""" in ran.err
+            assert "TRY_CAST gives null where CAST fails" in ran.err.replace("\n", " ")
+    tried = report(cli, "run", *BOTH, "--by", 'TRY_CAST("my text" AS INT) AS x')
+    assert [row["slice"] for row in tried["results"][1:]] == [{"x": None}]
+
+
+@pytest.mark.usefixtures("logs")
+def test_a_baseline_with_other_edges_is_not_the_same_question(cli: Cli) -> None:
+    asked = ("run", *BOTH, "--by", "length:quantiles(2)")
+    assert cli(*asked, "--where", "length < 50", "--output", "old.json").code == 0
+    ran = cli(*asked, "--baseline-report", "old.json")
+    assert "length:quantiles(2) was cut at 5 and is cut at 30" in ran.out.replace("\n", " ")
+
+
+@pytest.mark.usefixtures("logs")
 def test_gates_are_checked_before_the_logs_are_read(cli: Cli) -> None:
     Path("right.parquet").unlink()
     ran = cli("run", *BOTH, "--by", "length:bins(10, 100)", "--fail-on", "any('length:bins(1)', n > 0)")
