@@ -1,4 +1,5 @@
 import json
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -265,3 +266,12 @@ def test_ratios_are_of_medians() -> None:
     text = bench_table.table([{"workload": "w", "rows": 1000, "rounds": 3, "commands": commands}])
     cells = [cell.strip() for cell in text.splitlines()[-1].strip("|").split("|")]
     assert cells == ["w", "1,000", "2.00 s", "1.50, 1.00 GB", "0.50, 1.00 GB DIFFERS", "over 20 x floor"]
+
+
+@pytest.mark.slow
+def test_flips_are_verified_by_another_engine(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    line = [sys.executable, "-m", "scripts.bench_flips", "--rows", "20000", "--folder", str(tmp_path)]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("rows: as DuckDB finds them") == 2

@@ -423,3 +423,27 @@ def test_a_sample_takes_so_many_of_every_slice_of_every_family() -> None:
     assert found["id"].to_list() == sorted(chosen)
     assert found["left.text"].to_list() == [str(one) for one in sorted(chosen)]
     assert streamcmp.flips(left, right, by=["level", "skills"], sample=2, seed=8).table is not None
+
+
+def test_a_truth_file_that_does_not_fit_is_said(tmp_path: Path) -> None:
+    number = pl.int_range(1_500_000)
+    pl.select(id=number, label=number % 7).write_parquet(tmp_path / "truth.parquet")
+    left = pl.select(id=number, pred=number % 7)
+    notes: list[str] = []
+    found = streamcmp.flips(
+        left,
+        left.with_columns(pred=pl.when(pl.col("id") % 500_000 == 3).then(9).otherwise("pred")).reverse(),
+        truth=tmp_path / "truth.parquet", memory="64MiB", on_note=notes.append,
+    )  # fmt: skip
+    assert found.table is not None
+    assert found.table["id"].to_list() == [3, 500_003, 1_000_003]
+    assert notes[-1] == "the truth file does not fit the memory: its labels do not stand beside the flips"
+
+
+def test_answers_in_the_logs_of_harnesses_are_known() -> None:
+    harness = Path(__file__).parent.parent / "examples" / "harness"
+    for log, answer in (("lm_eval/{}", "filtered_resps"), ("inspect/{}.eval", "scores.choice.answer")):
+        sides = [harness / log.format(name) for name in ("base", "tuned")]
+        found = streamcmp.flips(*sides, answers_only=True)
+        assert {f"left.{answer}", f"right.{answer}"} <= set(found.columns)
+        assert found.rows == sum(found.kinds.values()) > 0

@@ -324,10 +324,13 @@ def find(
         if on_note is not None:
             on_note(note)
     try:
-        return _found(comparison, pair, resources, question, meter or Meter())
+        found = _found(comparison, pair, resources, question, meter or Meter())
     except ChangedType:
         pair = local.opened(comparison, resources, complete=True)
-        return _found(comparison, pair, resources, question, meter or Meter())
+        found = _found(comparison, pair, resources, question, meter or Meter())
+    if comparison.truth is not None and not pair.positional and found.shown.truth is None and on_note:
+        on_note("the truth file does not fit the memory: its labels do not stand beside the flips")
+    return found
 
 
 def _found(

@@ -90,7 +90,7 @@ def _numbered(cook: Cook, recipes: Mapping[str, Recipe]) -> Cook:
 
 
 def answers_of(pair: LogPair, given: Mapping[SideName, str | None]) -> dict[SideName, str]:
-    """What each model said: the column named, else the prediction, else one with a prediction's name.
+    """What each model said: the column named, else the prediction, else one that is likely to hold it.
 
     Raises:
         UnknownColumn: a log lacks the column named.
@@ -106,14 +106,21 @@ def answers_of(pair: LogPair, given: Mapping[SideName, str | None]) -> dict[Side
             found[log.side] = name
         elif log.recipe.outcome.kind in ("equal", "within"):
             found[log.side] = log.recipe.outcome.value
-        else:
-            try:
-                name = detect(columns, PREDICTION_RANKS, role="answer", where="", option="")
-            except AmbiguousColumn:
-                continue
-            if name is not None:
-                found[log.side] = name
+        elif (name := _likely(log, columns)) is not None:
+            found[log.side] = name
     return found
+
+
+def _likely(log: ShardedLog, columns: Sequence[str]) -> str | None:
+    """A column that holds answers by its name: where evaluation harnesses put them, or a prediction's."""
+    beside = f"{log.recipe.outcome.value.removesuffix('.value')}.answer"
+    for name in (beside, "filtered_resps"):
+        if name in columns:
+            return name
+    try:
+        return detect(columns, PREDICTION_RANKS, role="answer", where="", option="")
+    except AmbiguousColumn:
+        return None
 
 
 def need_answers(pair: LogPair, answers: Mapping[SideName, str]) -> None:
