@@ -299,6 +299,14 @@ def test_a_value_called_other() -> None:
     assert len(streamcmp.finalize(streamcmp.count(frame, frame, by=["user:top(4)"])).results) == 5
 
 
+def test_absent_stays_beside_the_largest() -> None:
+    meta = pl.DataFrame({"id": range(5), "level": [1, 1, 2, 3, None]})
+    for levels, wanted in ((1, {"1": 2, OTHER: 2, None: 1, "(absent)": 3}), (3, {"1": 2, "2": 1, "3": 1})):
+        report = streamcmp.compare(log(8), log(8), by=[f"level:top({levels})"], slices=meta)
+        found = {row["slice"][f"level:top({levels})"]: row["n"] for row in report.to_dict()["results"][1:]}
+        assert found == {None: 1, "(absent)": 3} | wanted
+
+
 def test_top_of_numbers_is_text_only_where_there_is_other() -> None:
     frame = log(level=[1, 1, 2, 3, None, 1])
     few = streamcmp.compare(frame, frame, by=["level:top(1)"])
