@@ -22,7 +22,7 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
-_FOR_TESTS = ("STREAMCMP_UPDATE_GOLDENS", "STREAMCMP_REFERENCE_DATA")
+_FOR_TESTS = ("STREAMCMP_UPDATE_GOLDENS", "STREAMCMP_REFERENCE_DATA", "STREAMCMP_REQUIRE_POSTGRES")
 
 # Logs and numbers from elsewhere, too large or not ours to commit. Tests that need them skip without them.
 REFERENCE_DATA = Path(

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 FORMATS = ROOT / "docs" / "formats.md"
 TUTORIAL = ROOT / "docs" / "tutorial.md"
-NAMES = ("flips", "gates", "slices", "tutorial")
+NAMES = ("flips", "gates", "slices", "tutorial", "warehouse")
 PAGES = (README, FORMATS, *(ROOT / "docs" / f"{page}.md" for page in NAMES))
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 UPDATE = os.environ.get("STREAMCMP_UPDATE_GOLDENS") == "1"

@@ -53,6 +53,7 @@ def counted(pair: LogPair, resources: Resources, meter: Meter) -> Counted:
             "memory_limit": f"{max(_LEAST_MEMORY, resources.memory * 3 // 4)}B",
             "threads": resources.threads,
             "temp_directory": folder,
+            "preserve_insertion_order": False,
         }
         with duckdb.connect(config=settings) as connection, _in_words():
             rows = _load(connection, pair, resources, meter)
@@ -68,7 +69,9 @@ def _in_words() -> Iterator[None]:
     except duckdb.Error as problem:
         interrupt.check()
         said = str(problem).splitlines()[0]
-        raise DataError(f"DuckDB could not count these logs: {said}") from problem
+        more = isinstance(problem, duckdb.OutOfMemoryException)
+        advice = "; give it more with --memory, or leave --engine and --verify out" if more else ""
+        raise DataError(f"DuckDB could not count these logs: {said}{advice}") from problem
 
 
 def _load(connection: Any, pair: LogPair, resources: Resources, meter: Meter) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from streamcmp.errors import DataError, UsageError
 from streamcmp.logs import formats
 from streamcmp.logs.files import Found, find, may_be_table
 from streamcmp.logs.formats.base import BaseShard, Format, WithConstants
+from streamcmp.logs.formats.duckdb_table import DuckdbTable, named_table
 from streamcmp.logs.formats.frame import open_frame
 from streamcmp.logs.model import Inputs, Shard
 from streamcmp.usage import size
@@ -27,8 +28,8 @@ def open_shards(
 ) -> list[Shard]:
     """The shards of one log, each opened and its metadata read; no rows are.
 
-    `source`: a path (a file, a glob, a folder with all below it), an address in an
-    object store or on a web server, a Polars frame,
+    `source`: a path (a file, a glob, a folder with all below it), a table of a DuckDB file
+    (`file.duckdb::table`), an address in an object store or on a web server, a Polars frame,
     anything with an Arrow C stream that can be read again, or a list of these. Files come sorted by path,
     those of a list in the list's order. `key=value` folders below the folder or the glob's fixed part become
     text columns; such a column hides one of the same name in the file.
@@ -48,7 +49,10 @@ def open_shards(
     notes: list[str] = []
     for each in sources:
         table = _table(each, option) if forced is None else None
-        if table is not None:
+        of_duckdb = named_table(each) if isinstance(each, str) and not is_address(each) else None
+        if of_duckdb is not None:
+            parts.append(DuckdbTable(*of_duckdb, option))
+        elif table is not None:
             parts.append(table)
         elif is_address(each):
             from streamcmp.logs.remote import open_remote
