@@ -49,10 +49,7 @@ def open_shards(
     notes: list[str] = []
     for each in sources:
         table = _table(each, option) if forced is None else None
-        of_duckdb = named_table(each) if isinstance(each, str) and not is_address(each) else None
-        if of_duckdb is not None:
-            parts.append(DuckdbTable(*of_duckdb, option))
-        elif table is not None:
+        if table is not None:
             parts.append(table)
         elif is_address(each):
             from streamcmp.logs.remote import open_remote
@@ -82,7 +79,13 @@ def open_shards(
 
 
 def _table(source: Any, option: str) -> Shard | None:
-    """A Delta or Iceberg table, if it is one; told without loading what reads them."""
+    """A table of a DuckDB file, or a Delta or Iceberg table, if it is one.
+
+    Told without loading what reads them.
+    """
+    named = named_table(source) if isinstance(source, str) and not is_address(source) else None
+    if named is not None:
+        return DuckdbTable(*named, option)
     if not isinstance(source, (str, os.PathLike)) or not may_be_table(source):
         return None
     from streamcmp.logs.lake import open_table
