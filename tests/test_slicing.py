@@ -73,6 +73,19 @@ def test_mistakes_point_at_the_character(text: str, at: int, says: str) -> None:
     assert mark == f"  {' ' * (at - 1)}^"
 
 
+def test_a_mistake_in_a_long_or_wide_text() -> None:
+    with pytest.raises(UsageError) as error:
+        parse_part("長" * 3 + ":bins(0,x)")
+    assert str(error.value).split("\n")[2] == " " * 2 + " " * (6 + 8) + "^"
+    with pytest.raises(UsageError) as error:
+        parse_part("n" * 10_000 + "\x1b[2J:bins(0,x,1)")
+    message = str(error.value)
+    assert len(message) < 400
+    assert "\x1b" not in message
+    lines = message.split("\n")
+    assert lines[1][lines[2].index("^")] == "x"
+
+
 def test_terms_split_outside_brackets_and_quotes() -> None:
     assert split_term("domain,length:bins(0,100)", "--by") == ("domain", "length:bins(0,100)")
     assert split_term("CASE WHEN x = 'a, b' THEN 1 ELSE 2 END AS y,z", "--by") == (
