@@ -353,16 +353,20 @@ def convert(
     on: Names | None = None,
     by: Names | None = None,
     model: str | None = None,
+    shards: int | None = None,
     **options: Unpack[ConvertOptions],
 ) -> Converted:
     """Write any log as Parquet, sorted by id: a stable baseline that is compared at reading speed ever after.
 
     Args:
         log: what `compare` takes for one side.
-        output: the file to write, or an address in an object store; whole or not at all.
+        output: the file to write, or an address in an object store; whole or not at all. With `shards` a folder
+            on this machine that is not there yet.
         on: the id columns.
         by: columns to keep for slicing.
         model: whose rows to take, of a table of several models (with `model_column`).
+        shards: write a file for each of so many shards of the ids, at most 500. `count(shard="3/16")` of such
+            folders reads only those of their files that may have ids of shard 3.
         **options: those of `compare` that say how a log is read; one value each.
 
     Returns:
@@ -380,7 +384,7 @@ def convert(
     terms = tuple((name,) for name in names_of(by, "--by"))
     comparison = request.comparison(log, log, on, terms, both)
     with stoppable():
-        return written(comparison, request.resources(options), output)
+        return written(comparison, request.resources(options), output, shards)
 
 
 def flips(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -96,6 +97,38 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     except (OSError, RuntimeError) as problem:  # RuntimeError: links in a circle, before Python 3.13
         reason = getattr(problem, "strerror", None) or str(problem)
         raise UsageError(f"cannot write {path}: {reason[:1].lower()}{reason[1:]}") from problem
+
+
+def check_new(path: Path) -> None:
+    """Raise UsageError where a folder cannot be made: there is something, or nothing to make it in."""
+    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+        raise UsageError(f"cannot write {path}: there is something already; name a new folder")
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"cannot write {path}: there is no folder {path.parent}; create it first")
+
+
+@contextmanager
+def new_folder(path: str | Path) -> Iterator[Path]:
+    """A temporary folder beside `path`, which becomes it when the block ends well.
+
+    Raises:
+        UsageError: there is something at `path` that is no empty folder, or it cannot be written.
+    """
+    target = Path(path)
+    check_new(target)
+    try:
+        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name[:100]}.", suffix=".tmp", dir=target.parent))
+        try:
+            yield temporary
+            umask = os.umask(0)
+            os.umask(umask)
+            temporary.chmod(0o777 & ~umask)
+            temporary.replace(target)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+    except OSError as problem:
+        raise UsageError(f"cannot write {target}: {(problem.strerror or str(problem)).lower()}") from problem
 
 
 @contextmanager

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 import streamcmp
-from streamcmp import api
+from streamcmp import api, request
 from streamcmp.cli import main
-from streamcmp.comparison import Comparison, LogRequest
+from streamcmp.comparison import Comparison, IdShard, LogRequest
 from streamcmp.engines import convert as engine
 from streamcmp.errors import DataError, EmptyLog, UsageError
+from streamcmp.logs.canonical import open_pair
 from streamcmp.resources import Resources
+from streamcmp.stable_hash import shards_of
 from tests.logs.harness import inspect_json, inspect_sample, lm_eval, sample
 from tests.logs.shards import write
 
@@ -145,3 +149,85 @@ def test_the_command_writes_whole_or_not_at_all(tmp_path: Path, capsys: pytest.C
     assert [each.name for each in output.parent.iterdir()] == ["x.parquet"]
     assert main(["convert", str(source), "--output", str(source)]) == 2
     assert "also an input" in capsys.readouterr().err
+
+
+def _rows(seed: int) -> pl.DataFrame:
+    rng = random.Random(seed)
+    ids = [f"example {number}" for number in rng.sample(range(900), 600)]
+    return pl.DataFrame(
+        {"id": ids, "domain": [one[-1] for one in ids], "correct": [rng.random() < 0.7 for _ in ids]}
+    )
+
+
+def test_shards_are_files_of_which_each_count_reads_its_own(tmp_path: Path) -> None:
+    for seed, side in enumerate("lr"):
+        _rows(seed).write_parquet(tmp_path / f"{side}.parquet")
+        done = api.convert(tmp_path / f"{side}.parquet", tmp_path / side, by="domain", shards=4)
+        assert done.rows == 600
+        files = sorted((tmp_path / side).iterdir())
+        assert [file.name for file in files] == [f"{number}-of-4.parquet" for number in range(4)]
+        for number, file in enumerate(files):
+            ids = pl.read_parquet(file)["id"]
+            assert ids.is_sorted()
+            assert set(shards_of(ids, 4)) == {number}
+    logs = tmp_path / "l", tmp_path / "r"
+    whole = streamcmp.count(*logs, by="domain")
+    before = streamcmp.count(tmp_path / "l.parquet", tmp_path / "r.parquet", by="domain")
+    assert before.families["domain"].equals(whole.families["domain"])
+    for of in (2, 3, 4, 8):
+        parts = [streamcmp.count(*logs, by="domain", shard=f"{number}/{of}") for number in range(of)]
+        total = streamcmp.merge(parts)
+        assert total == whole
+        assert streamcmp.finalize(total).to_dict()["ledger"] == whole.ledger.to_dict()  # type: ignore[union-attr]
+    with pytest.raises(UsageError, match="shard 2/8 is missing"):
+        streamcmp.finalize(streamcmp.merge(parts[:2], parts[3:]))
+
+    def read(shard: str, **options: Any) -> int:
+        comparison = request.comparison(*logs, None, None, {"shard": shard, **options})
+        rows = open_pair(comparison).a.rows
+        assert rows is not None
+        return rows
+
+    sizes = [pl.read_parquet(logs[0] / f"{number}-of-4.parquet").height for number in range(4)]
+    assert [read(f"{number}/4") for number in range(4)] == sizes
+    assert read("1/2") == sizes[1] + sizes[3]
+    assert read("2/3") == 600
+    # An edit of ids changes their hash, other columns are other ids: all files are read.
+    assert read("1/4", id_normalize="lower") == 600
+    assert (
+        open_pair(replace(request.comparison(*logs, ["domain"], None, {}), shard=IdShard(1, 4))).a.rows == 600
+    )
+
+
+def test_damage_to_a_converted_file_s_shard_is_no_reason_to_skip_it(tmp_path: Path) -> None:
+    _rows(1).write_parquet(tmp_path / "l.parquet")
+    api.convert(tmp_path / "l.parquet", tmp_path / "l", shards=2)
+    for file in (tmp_path / "l").iterdir():
+        table = pq.read_table(file)
+        said = {**json.loads(table.schema.metadata[b"streamcmp.log"]), "shard": "7/2"}
+        metadata = {"streamcmp.log": json.dumps(said)}
+        pq.write_table(table.replace_schema_metadata(metadata), file)
+    log = tmp_path / "l"
+    parts = [streamcmp.count(log, log, shard=f"{number}/2") for number in range(2)]
+    assert streamcmp.merge(parts) == streamcmp.count(log, log)
+
+
+def test_shards_go_to_a_new_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _rows(1).write_parquet(tmp_path / "l.parquet")
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / "x").touch()
+    for target, says in (
+        (there, "there is something already"),
+        (tmp_path / "no" / "where", "there is no folder"),
+    ):
+        arguments = ["convert", tmp_path / "l.parquet", "--output", target, "--shards", 2]
+        assert main([str(one) for one in arguments]) == 2
+        assert says in capsys.readouterr().err
+    for shards in (0, 501):
+        with pytest.raises(UsageError, match="--shards must be 1 to 500"):
+            api.convert(tmp_path / "l.parquet", tmp_path / "new", shards=shards)
+    (there / "x").unlink()
+    api.convert(tmp_path / "l.parquet", there, shards=2)
+    assert len(list(there.iterdir())) == 2
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["l.parquet", "there"]

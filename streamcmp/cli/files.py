@@ -52,6 +52,10 @@ def convert(
     log: Annotated[list[str], typer.Argument(help="a log: files, globs or folders")],
     output: Annotated[str, option("--output", "the Parquet file to write, or an address", _CONVERTED)],
     how: Reading,
+    shards: Annotated[
+        int | None,
+        option("--shards", "or a folder with a file for each of so many shards (see count)", _CONVERTED),
+    ] = None,
     model: Annotated[str | None, option("--model", "whose rows, of a table of several models", LOGS)] = None,
     memory: Annotated[str | None, option("--memory", "such as 2GB", PASS)] = None,
     spill_dir: Annotated[Path | None, option("--spill-dir", "where to spill", PASS)] = None,
@@ -61,7 +65,8 @@ def convert(
     from streamcmp import api
 
     notes = Notes(quiet=talk.quiet, verbose=talk.verbose)
-    check_target(output, [*log, *([how.truth] if how.truth else [])])
+    if shards is None or not output.is_dir():
+        check_target(output, [*log, *([how.truth] if how.truth else [])])
     options = asdict(how)
     options["guards"] = options.pop("guard")
     with notes.pass_():
@@ -69,6 +74,7 @@ def convert(
             log[0] if len(log) == 1 else log,
             output,
             model=model,
+            shards=shards,
             memory=memory,
             spill_dir=spill_dir,
             **options,

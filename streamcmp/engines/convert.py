@@ -8,24 +8,28 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from os import PathLike
+from itertools import chain
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from streamcmp import interrupt
-from streamcmp.comparison import Comparison
-from streamcmp.errors import EmptyLog, InternalError
+from streamcmp.comparison import Comparison, IdShard
+from streamcmp.errors import EmptyLog, InternalError, UsageError
 from streamcmp.logs.export import SORT_KEY, open_export
 from streamcmp.logs.formats.parquet import LOG_KEY
-from streamcmp.output import replacing
+from streamcmp.output import check_new, new_folder, replacing
 from streamcmp.resources import Resources
+from streamcmp.stable_hash import shards_of
 
 _CHUNK_ROWS, _GROUP_ROWS = 65_536, 500_000
 _LARGEST_RUN = 256 << 20
+MOST_SHARDS = 500  # all of them are open at once
 _SHARE = 12  # of the memory budget, for a run: sorting holds it a few times
 
 
@@ -38,12 +42,21 @@ class Converted:
     notes: tuple[str, ...]
 
 
-def convert(comparison: Comparison, resources: Resources, output: str | PathLike[str]) -> Converted:
-    """Write the log of side a to `output`.
+def convert(
+    comparison: Comparison,
+    resources: Resources,
+    output: str | PathLike[str],
+    shards: int | None = None,
+) -> Converted:
+    """Write the log of side a to `output`: a file, or a folder with a file for each of so many shards.
 
     Raises:
         UsageError, DataError: as for a comparison; the log has no row.
     """
+    if shards is not None:
+        if not 1 <= shards <= MOST_SHARDS:
+            raise UsageError(f"--shards must be 1 to {MOST_SHARDS}, not {shards}")
+        check_new(_local(output))
     export = open_export(comparison)
     budget = min(_LARGEST_RUN, resources.memory // _SHARE)
     with tempfile.TemporaryDirectory(prefix="streamcmp-", dir=resources.spill_dir) as folder:
@@ -51,11 +64,22 @@ def convert(comparison: Comparison, resources: Resources, output: str | PathLike
         if not runs:
             raise EmptyLog(export.log.cook.parts[0].label)
         rows = sum(_height(run) for run in runs)
-        with replacing(output) as temporary:
-            written, columns = _write(_merged(runs, rows), temporary, export.about)
+        if shards is None:
+            with replacing(output) as temporary:
+                written, columns = _write(_merged(runs, rows), [temporary], export.about)
+        else:
+            with new_folder(_local(output)) as temporary:
+                files = [temporary / f"{number}-of-{shards}.parquet" for number in range(shards)]
+                written, columns = _write(_merged(runs, rows), files, export.about)
     if written != rows:
         raise InternalError(f"{rows:,} rows were read, {written:,} written")
     return Converted(rows, columns, export.notes)
+
+
+def _local(output: str | PathLike[str]) -> Path:
+    if "://" in fspath(output):
+        raise UsageError(f"--output {output}: with --shards it is a folder on this machine; copy that there")
+    return Path(output)
 
 
 Run = pl.DataFrame | Path
@@ -128,21 +152,40 @@ def _position(ids: pl.LazyFrame, cut: Any) -> int:
     return int(ids.select((pl.col(SORT_KEY) < cut).sum().cast(pl.Int64)).collect().item())
 
 
-def _write(frames: Iterator[pl.DataFrame], path: Path, about: Any) -> tuple[int, tuple[str, ...]]:
-    """One Parquet file of all frames, which have the same columns. Types are those of the first."""
+def _write(
+    frames: Iterator[pl.DataFrame], paths: Sequence[Path], about: Mapping[str, Any]
+) -> tuple[int, tuple[str, ...]]:
+    """A Parquet file of all frames, which have the same columns, or one of each shard.
+
+    Types are those of the first frame.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     rows = 0
-    first = next(frames).drop(SORT_KEY)
-    schema = first.to_arrow().schema.with_metadata({LOG_KEY: json.dumps(about, ensure_ascii=False)})
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        frame: pl.DataFrame | None = first
-        while frame is not None:
+    first = next(frames)
+    written = first.drop(SORT_KEY).schema
+    schema = first.drop(SORT_KEY).to_arrow().schema
+    with ExitStack() as stack:
+        writers = []
+        for number, path in enumerate(paths):
+            said = about if len(paths) == 1 else {**about, "shard": str(IdShard(number, len(paths)))}
+            own = schema.with_metadata({LOG_KEY: json.dumps(said, ensure_ascii=False)})
+            writers.append(stack.enter_context(pq.ParquetWriter(path, own, compression="zstd")))
+        for frame in chain([first], frames):
             interrupt.check()
             rows += frame.height
-            table: pa.Table = frame.cast(first.schema).to_arrow().cast(schema)
-            writer.write_table(table, row_group_size=_GROUP_ROWS)
-            following = next(frames, None)
-            frame = None if following is None else following.drop(SORT_KEY)
-    return rows, tuple(first.columns)
+            for writer, part in zip(writers, _parts(frame, len(paths)), strict=True):
+                table: pa.Table = part.drop(SORT_KEY).cast(written).to_arrow().cast(writer.schema)
+                writer.write_table(table, row_group_size=_GROUP_ROWS)
+    return rows, tuple(written)
+
+
+def _parts(frame: pl.DataFrame, shards: int) -> Iterator[pl.DataFrame]:
+    """The rows of each shard, in order."""
+    if shards == 1:
+        yield frame
+        return
+    places = pl.Series(shards_of(frame[SORT_KEY], shards))
+    for number in range(shards):
+        yield frame.filter(places == number)

@@ -265,12 +265,7 @@ class _Plan:
                 shows_id=self.pairs_by_id, attached=frozenset(attached),
             )  # fmt: skip
             recipe_check(recipe, self.views[side], attached)
-            log = ShardedLog.of(self.views[side], recipe, len(self.families.codecs), memory_budget)
-            made[side] = replace(log, cook=looked_up(log.cook, own))
-        return made
-
-    def rule(self, beside: tuple[str, ...]) -> Rule:
-        """What makes the counts comparable with others. `beside`: slices of a file, by position."""
+            log = ShardedLog.of(self._holding(side), recipe, len(self.families.codecs), memory_budget)
         policies = self.comparison.policies
         by_id = self.ids is not None and self.pairs_by_id
         return Rule(

@@ -115,6 +115,7 @@ def open_export(comparison: Comparison) -> Export:
     advisory = [guard.name for guard in recipe.guards if guard.advisory]
     about = {
         "ids": list(recipe.id_names),
+        "id_type": pair.rule.id_type,
         "guards": [guard.name for guard in recipe.guards if not guard.advisory],
         "advisory": advisory,
         "harness": pair.sides["a"].format,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from streamcmp.comparison import IdShard, SideName
+from streamcmp.comparison import SIDES, IdShard, SideName
 from streamcmp.errors import UnequalRows
 from streamcmp.logs.model import FILTERED, ID, CanonicalLog, LogPair
 from streamcmp.logs.reading import rechunk
@@ -24,7 +24,8 @@ from streamcmp.stable_hash import shards_of
 class HashedLog:
     """One side: the rows of a shard, a `CanonicalLog` again. Their ids go to `sketch`, if there is one.
 
-    `others`: the rows of all other shards instead.
+    `others`: the rows of all other shards instead. `all_rows`: of the log with the files that have no row of
+    the shard, or 0 where nobody knows.
     """
 
     whole: CanonicalLog
@@ -32,6 +33,7 @@ class HashedLog:
     positional: bool
     sketch: SketchOf | None = None
     others: bool = False
+    all_rows: int = 0
 
     @property
     def side(self) -> SideName:
@@ -46,7 +48,8 @@ class HashedLog:
     @property
     def estimated_rows(self) -> int:
         """For planning only: shards are even."""
-        return self.whole.estimated_rows if self.others else -(-self.whole.estimated_rows // self.shard.of)
+        read = self.whole.estimated_rows
+        return read if self.others else min(read, -(-max(read, self.all_rows) // self.shard.of))
 
     @property
     def bounds(self) -> tuple[int, int] | None:
@@ -113,9 +116,11 @@ class HashedPair(LogPair):
 
         `others`: what the shard leaves out; it must not be the whole.
         """
+        learning = None if pair.positional else sketch
+        rows = {side: pair.inputs[side].rows or 0 for side in SIDES}
         logs = (
-            HashedLog(pair.a, shard, pair.positional, None if pair.positional else sketch, others),
-            HashedLog(pair.b, shard, pair.positional, None, others),
+            HashedLog(pair.a, shard, pair.positional, learning, others, rows["a"]),
+            HashedLog(pair.b, shard, pair.positional, None, others, rows["b"]),
         )
         same = {field.name: getattr(pair, field.name) for field in fields(LogPair)}
         return cls(**{**same, "a": logs[0], "b": logs[1]}, whole=pair, logs=logs)

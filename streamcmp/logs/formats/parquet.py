@@ -12,7 +12,8 @@ from typing import Any
 import polars as pl
 from polars.exceptions import PanicException, PolarsError
 
-from streamcmp.errors import DataError
+from streamcmp.comparison import IdShard
+from streamcmp.errors import DataError, UsageError
 from streamcmp.logs.formats.base import Format, LazyShard
 from streamcmp.logs.formats.row_groups import RowGroupShard, decoded_bytes
 from streamcmp.logs.model import Shard
@@ -62,10 +63,20 @@ def profile_from(source: str) -> Profile | None:
         said = json.loads(pl.read_parquet_metadata(source).get(LOG_KEY, "null"))
         ids, guards, advisory = (tuple(said[name]) for name in ("ids", "guards", "advisory"))
         harness = str(said["harness"])
-    except (PolarsError, OSError, ValueError, TypeError, KeyError):
+        shard = IdShard.parse(said.get("shard", "0/1"))
+        id_type = str(said.get("id_type", ""))
+    except (PolarsError, OSError, ValueError, TypeError, KeyError, UsageError):
         return None
     return Profile(
-        harness, ids, guards, advisory, outcomes={"correct": "correct"}, about="converted", what="outcome"
+        harness,
+        ids,
+        guards,
+        advisory,
+        outcomes={"correct": "correct"},
+        about="converted",
+        what="outcome",
+        shard=shard,
+        id_type=id_type,
     )
 
 
