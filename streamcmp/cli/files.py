@@ -65,7 +65,7 @@ def convert(
     from streamcmp import api
 
     notes = Notes(quiet=talk.quiet, verbose=talk.verbose)
-    if shards is None or not output.is_dir():
+    if shards is None or not Path(output).is_dir():
         check_target(output, [*log, *([how.truth] if how.truth else [])])
     options = asdict(how)
     options["guards"] = options.pop("guard")
