@@ -266,6 +266,24 @@ class _Plan:
             )  # fmt: skip
             recipe_check(recipe, self.views[side], attached)
             log = ShardedLog.of(self._holding(side), recipe, len(self.families.codecs), memory_budget)
+            made[side] = replace(log, cook=looked_up(log.cook, own))
+        return made
+
+    def _holding(self, side: SideName) -> View:
+        """The log without files that surely have no id of the shard that is asked for."""
+        view, shard = self.views[side], self.comparison.shard
+        if shard.of == 1 or not self.pairs_by_id or self.ids is None:
+            return view
+        ids, id_type = self.roles[side].ids, self.ids.id_type
+        kept = [
+            part
+            for part in view.parts
+            if (profile := profile_of(part.shard)) is None or not profile.lacks(shard, ids, id_type)
+        ]
+        return replace(view, parts=tuple(kept or view.parts[:1]))
+
+    def rule(self, beside: tuple[str, ...]) -> Rule:
+        """What makes the counts comparable with others. `beside`: slices of a file, by position."""
         policies = self.comparison.policies
         by_id = self.ids is not None and self.pairs_by_id
         return Rule(
