@@ -360,8 +360,8 @@ def convert(
 
     Args:
         log: what `compare` takes for one side.
-        output: the file to write, or an address in an object store; whole or not at all. With `shards` it is a
-            folder on this machine that is not there yet.
+        output: the file to write, or an address in an object store; whole or not at all. With `shards`
+            a folder on this machine that is not there yet.
         on: the id columns.
         by: columns to keep for slicing.
         model: whose rows to take, of a table of several models (with `model_column`).
