@@ -21,6 +21,7 @@ from streamcmp.report.words import slice_name
 from streamcmp.tally import ABSENT, CELLS, OVERALL, SLICE_PREFIX, Tally, filed_by_id
 
 _SHOWN_SLICES = 3
+_WON, _LOST = pl.col("n_ba"), pl.col("n_ab")
 _WIDTH = 40  # cells of a name or value
 _SHOW_IDS = "`streamcmp run` names some ids, on stderr"
 
@@ -211,22 +212,20 @@ def _both_ways(
 ) -> Iterator[ReportWarning]:
     """Families whose slices contradict one another: the overall gain is no summary of those.
 
-    Either verdicts of both kinds, or gains of both signs that chance does not explain.
+    Either verdicts of both kinds, or gains of both signs that chance does not explain; where slices overlap
+    there is no test of the latter.
     """
     for family in families:
-        found = family.heterogeneity
-        if found is None:
+        if not family.columns:
             continue
-        verdicts = results.filter(pl.col("family") == family.family)["verdict"]
-        better, worse = (int((verdicts == verdict).sum()) for verdict in ("better", "worse"))
+        rows = results.filter(pl.col("family") == family.family)
+        better, worse = (int((rows["verdict"] == verdict).sum()) for verdict in ("better", "worse"))
+        gains, losses = (int(rows.select(one).sum().item()) for one in (_WON > _LOST, _WON < _LOST))
         told = [f"{better:,} better, {worse:,} worse"] if better and worse else []
-        p = found["p_both_ways"]
-        if p <= analysis.alpha:
+        p = None if family.heterogeneity is None else family.heterogeneity["p_both_ways"]
+        if p is not None and p <= analysis.alpha:
             differ = p_equation(p, math.log10(p), analysis.alpha)
-            told.append(
-                f"{found['slices_won']:,} with a gain, {found['slices_lost']:,} with a loss, "
-                f"more than chance explains: {differ}"
-            )
+            told.append(f"{gains:,} with a gain, {losses:,} with a loss, more than chance explains: {differ}")
         if told:
             yield ReportWarning(
                 "slices_point_both_ways",
@@ -236,8 +235,8 @@ def _both_ways(
                     "family": family.family,
                     "better": better,
                     "worse": worse,
-                    "gains": found["slices_won"],
-                    "losses": found["slices_lost"],
+                    "gains": gains,
+                    "losses": losses,
                     "p": p,
                 },
             )

@@ -173,7 +173,12 @@ def caveats(report: Report, mark: Mark = str) -> list[str]:
 
     More than one row or pair in twenty is many.
     """
-    found = [*_not_counted(report, mark), *_counted_as_wrong(report, mark), *_other_guards(report)]
+    found = [
+        *_counted_twice(report),
+        *_not_counted(report, mark),
+        *_counted_as_wrong(report, mark),
+        *_other_guards(report),
+    ]
     ways = [
         mark(shown(one.details["family"], NAME_WIDTH)) for one in _warnings(report, "slices_point_both_ways")
     ]
@@ -182,6 +187,13 @@ def caveats(report: Report, mark: Mark = str) -> list[str]:
         more = [counted(rest, "more family").replace("familys", "families")] if rest > 0 else []
         found.append(f"slices of {_joined([*ways[:_FAMILIES_NAMED], *more])} point both ways")
     return [f"but {words}" if at == 0 else words for at, words in enumerate(found)]
+
+
+def _counted_twice(report: Report) -> Iterator[str]:
+    for warning in _warnings(report, "parts_overlap"):
+        ids, n = warning.details["ids"], report.overall["n"]
+        if n is not None and ids * _MANY > n:
+            yield f"about {counted(ids, 'id')} may count twice, in tallies that were merged"
 
 
 def _not_counted(report: Report, mark: Mark) -> Iterator[str]:

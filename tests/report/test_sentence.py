@@ -74,6 +74,12 @@ CASES: dict[str, tuple[Tally, Analysis]] = {
     "any-time": (of_counts(90_000, 1_000, 1_300, 7_700), Analysis(anytime=True)),
     "slices that point both ways": (BOTH_WAYS, Analysis()),
     "slices that are not tested": (BOTH_WAYS, Analysis(min_discordant=1_000)),
+    "slices that overlap and point both ways": (
+        replace(BOTH_WAYS, rule=None, marked=frozenset("k")),
+        Analysis(),
+    ),
+    "many ids in two of the tallies": (replace(many(), overlap=100), Analysis()),
+    "few ids in two of the tallies": (replace(many(), overlap=10), Analysis()),
     "many unmatched": (many(a=SideLedger(unmatched=380, duplicate=1)), Analysis()),
     "many unmatched on both sides, some filtered": (
         many(a=SideLedger(unmatched=380), b=SideLedger(unmatched=40, filtered=5)),
