@@ -1,0 +1,1 @@
+{{ streamcmp_counts(ref('base_predictions'), ref('candidate_predictions')) }}
