@@ -70,6 +70,12 @@ def reason(error: BaseException, address: str) -> str:
     return first.removeprefix("object-store error: ")
 
 
+def if_unsigned(address: str) -> str:
+    """What to add where nothing is known but that nobody answered: it may be for want of credentials."""
+    missing = _MISSING.get(_scheme(address))
+    return f"; if there are no credentials, {missing}" if missing else ""
+
+
 def rejects_keys(error: BaseException) -> bool:
     """Whether access is refused because the keys are wrong, rather than because of what they may do."""
     return any(code in str(error) for code in ("InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken"))

@@ -16,7 +16,7 @@ import polars as pl
 from polars.exceptions import PanicException, PolarsError
 
 from streamcmp import interrupt
-from streamcmp.addresses import reason, rejects_keys, shown
+from streamcmp.addresses import if_unsigned, reason, rejects_keys, shown
 from streamcmp.errors import DataError, UsageError
 
 _PATIENCE = 30.0  # seconds for a first answer
@@ -55,7 +55,7 @@ def asked_first(ask: Callable[[], _Answer], address: str) -> _Answer:
     if errors:
         raise errors[0]
     if not answers:
-        raise DataError(f"{shown(address)}: no answer within {_PATIENCE:.0f} seconds")
+        raise DataError(f"{shown(address)}: no answer within {_PATIENCE:.0f} seconds{if_unsigned(address)}")
     return answers[0]
 
 

@@ -88,7 +88,7 @@ def test_airflows_steps(logs: Path) -> None:
     everything = steps.merge_shards(parts, folder)
     assert streamcmp.Tally.load(everything) == streamcmp.count(base, better, by="domain")
     assert "better" in steps.judge(everything, ["overall.verdict == 'worse'"])
-    with pytest.raises(RuntimeError, match="Gates that fired: overall.verdict == 'better'"):
+    with pytest.raises(RuntimeError, match=r"Gates that fired: overall\.verdict == 'better'"):
         steps.judge(everything, ["overall.verdict == 'better'"])
     with pytest.raises(streamcmp.UsageError, match="missing"):
         steps.judge(parts[0], [])

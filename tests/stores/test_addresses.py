@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import streamcmp
-from streamcmp.addresses import is_address, is_writable, reason, shown
+from streamcmp.addresses import if_unsigned, is_address, is_writable, reason, shown
 from streamcmp.errors import DataError
 
 RIGHT = pl.DataFrame({"id": [1, 2], "correct": [True, False]})
@@ -43,6 +43,11 @@ def test_credentials_in_an_address_are_not_shown(address: str, seen: str) -> Non
 def test_an_unknown_error_is_told_in_its_first_line_without_what_was_signed() -> None:
     said = "object-store error: odd thing at https://a:b@h/x?sig=zzz (path: ...)\nand more"
     assert reason(OSError(said), "https://a:b@h/x?sig=zzz") == "odd thing at https://h/x (path: ...)"
+
+
+def test_a_store_that_does_not_answer_may_miss_credentials() -> None:
+    assert "set HF_TOKEN" in if_unsigned("hf://datasets/x/y.parquet")
+    assert not if_unsigned("http://server/x.parquet")
 
 
 def test_google_without_credentials_says_what_is_missing() -> None:
