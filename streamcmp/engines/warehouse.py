@@ -131,6 +131,7 @@ def _complete(comparison: Comparison) -> Comparison:
     """The request, if SQL can carry it out."""
     for given, option in (
         (comparison.truth, "--truth"),
+        (comparison.slices, "--slices"),
         (comparison.model_column, "--model-column"),
         (comparison.id_normalize, "--id-normalize"),
         (comparison.id_strip_prefix, "--id-strip-prefix"),
