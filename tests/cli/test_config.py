@@ -122,3 +122,17 @@ def test_a_variable_that_is_nearly_an_option_s_is_told(cli: Cli, monkeypatch: py
 def test_a_byte_order_mark_is_no_key(cli: Cli, logs: Path) -> None:
     (logs / "x.toml").write_text("\ufeffconfidence = 0.9\n", encoding="utf-8")
     assert analysis(cli, "--config", "x.toml")["confidence"] == 0.9
+
+
+def test_slices_from_a_config_and_from_the_environment(
+    cli: Cli, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (logs / "meta.csv").write_text("id,topic\n1,law\n")
+    (logs / "x.toml").write_text('slices = "meta.csv"\nby = "topic"\n')
+    ran = cli("run", *BOTH, "--config", "x.toml", "--format", "json", "--on", "id")
+    assert ran.code == 0, ran.err
+    slices = [each["slice"] for each in json.loads(ran.out)["results"] if each["family"] == "topic"]
+    assert sorted(each["topic"] for each in slices) == ["(absent)", "law"]
+    monkeypatch.setenv("STREAMCMP_SLICES", "meta.csv")
+    ran = cli("run", *BOTH, "--by", "topic", "--format", "json", "--output", "meta.csv")
+    assert "--output meta.csv is also an input" in ran.err

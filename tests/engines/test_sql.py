@@ -159,6 +159,7 @@ def test_a_table_is_a_name(table: str, dialect: Dialect) -> None:
         ({"prediction": "p"}, "give --label"),
         ({"prediction": "p", "label": "l"}, "give --label-type"),
         ({"truth": "t.csv"}, "--truth is not written as SQL"),
+        ({"slices": "m.csv", "by": (("domain",),)}, "--slices is not written as SQL"),
         ({"id_regex": "x"}, "--id-regex is not written as SQL"),
         ({"by": (("level:bins(0)",),)}, "is not written as SQL"),
         ({"where": "SUM(x) > 1"}, "looks at several rows"),
