@@ -132,6 +132,8 @@ def _complete(comparison: Comparison) -> Comparison:
     for given, option in (
         (comparison.truth, "--truth"),
         (comparison.slices, "--slices"),
+        (comparison.a.input_format or comparison.b.input_format, "--input-format"),
+        (comparison.a.columns or comparison.b.columns, "--columns"),
         (comparison.model_column, "--model-column"),
         (comparison.id_normalize, "--id-normalize"),
         (comparison.id_strip_prefix, "--id-strip-prefix"),

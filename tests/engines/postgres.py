@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 
 HOW_TO_GET_IT = "there is no PostgreSQL server on this machine: apt-get install postgresql"
 _OWNERS = ("postgres", "nobody")  # the server refuses to run as root
@@ -59,6 +60,16 @@ def binaries() -> Path | None:
     return next(
         (each for each in candidates if (each / "postgres").exists() and (each / "initdb").exists()), None
     )
+
+
+def programs() -> Path:
+    """That folder; skips where there is none, and fails if STREAMCMP_REQUIRE_POSTGRES is set."""
+    found = binaries()
+    if found is None:
+        if os.environ.get("STREAMCMP_REQUIRE_POSTGRES"):
+            pytest.fail(HOW_TO_GET_IT)
+        pytest.skip(HOW_TO_GET_IT)
+    return found
 
 
 @contextmanager

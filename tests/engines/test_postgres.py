@@ -28,6 +28,16 @@ def comparison(left: pl.DataFrame, right: pl.DataFrame, **more: Any) -> Comparis
     return Comparison(a=LogRequest(left, correct="correct"), b=LogRequest(right, correct="correct"), **given)
 
 
+def test_without_a_server_tests_skip_and_say_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres, "binaries", lambda: None)
+    monkeypatch.delenv("STREAMCMP_REQUIRE_POSTGRES", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="apt-get install postgresql"):
+        postgres.programs()
+    monkeypatch.setenv("STREAMCMP_REQUIRE_POSTGRES", "1")
+    with pytest.raises(pytest.fail.Exception, match="apt-get install postgresql"):
+        postgres.programs()
+
+
 def test_its_csv_goes_into_finalize_with_nulls_and_empty_texts_apart(connection: Any, tmp_path: Path) -> None:
     asked = comparison(FRAME, FRAME, by=(("domain",), ("level",), ("domain", "level")), guards=("share",))
     for name in (LEFT, RIGHT):
