@@ -53,7 +53,15 @@ ENGINES: dict[str, Count] = {
 }
 
 
-@pytest.fixture(params=[*ENGINES, "SQL on PostgreSQL"])
+# Those that add least run with the slow tests.
+LATER = {"buckets", "verified", "SQL on DuckDB"}
+PARAMETERS = [
+    pytest.param(name, marks=pytest.mark.slow) if name in LATER else name
+    for name in (*ENGINES, "SQL on PostgreSQL")
+]
+
+
+@pytest.fixture(params=PARAMETERS)
 def count(request: pytest.FixtureRequest) -> Count:
     """Each engine in turn."""
     if request.param in ENGINES:
@@ -199,6 +207,7 @@ def test_no_engine_takes_a_third_value_for_one_of_two(count: Count) -> None:
     assert "P" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_engines_that_read_logs_name_the_same_ids() -> None:
     for left, right, options in KINDS.values():
         one, other = (
@@ -246,6 +255,7 @@ def told(rule: Rule, comparison: Comparison) -> Comparison:
 
 
 @pytest.mark.skipif(not PAIRS, reason="the reference logs are not beside this checkout")
+@pytest.mark.slow
 def test_real_logs(count: Count) -> None:
     for folder in PAIRS:
         expected = json.loads((folder / "expected.json").read_text())
