@@ -447,3 +447,32 @@ def test_answers_in_the_logs_of_harnesses_are_known() -> None:
         found = streamcmp.flips(*sides, answers_only=True)
         assert {f"left.{answer}", f"right.{answer}"} <= set(found.columns)
         assert found.rows == sum(found.kinds.values()) > 0
+
+
+def test_a_limit_takes_the_first_of_what_there_is() -> None:
+    every = streamcmp.flips(LEFT, RIGHT).table
+    assert every is not None
+    for limit in (0, 1, 2, 9):
+        found = streamcmp.flips(LEFT, RIGHT, limit=limit)
+        assert found.table is not None
+        assert found.table.equals(every.head(limit))
+        assert found.table.schema == every.schema
+        assert (found.rows, found.available) == (min(limit, 2), 2)
+
+
+def test_a_sample_of_rows_paired_by_position_goes_by_their_numbers() -> None:
+    left = pl.select(correct=pl.int_range(50) % 2)
+    found = streamcmp.flips(
+        left, left.select(correct=1 - pl.col("correct")), on="row", sample=3, seed=4
+    ).table
+    assert found is not None
+    numbers = pl.DataFrame({"row": range(1, 51), "hash": stable_hash(pl.Series(range(1, 51)), 4)})
+    best = numbers.sort("hash").group_by((pl.col("row") % 2).alias("odd")).head(3)
+    assert found["row"].to_list() == sorted(best["row"])
+
+
+def test_slices_from_a_third_file_stand_beside() -> None:
+    third = LEFT.select("id", topic=pl.format("t{}", "id")).reverse()
+    table = streamcmp.flips(LEFT, RIGHT, slices=third, by=["topic"], select="pred").table
+    assert table is not None
+    assert table.select("id", "slice.topic", "kind").rows() == [(1, "t1", "lost"), (2, "t2", "won")]

@@ -72,7 +72,8 @@ def flips(
     from streamcmp.table_file import form_of
 
     notes = Notes(quiet=talk.quiet, verbose=talk.verbose)
-    check_target(output, [*logs.left, *logs.right, *([logs.truth] if logs.truth else [])])
+    others = (path for path in (logs.truth, logs.slices, talk.config) if path is not None)
+    check_target(output, [*logs.left, *logs.right, *others])
     if output is not None:
         form_of(output)
     options = {**reading(logs), **asdict(names), **asdict(rows), **asdict(machine)}
@@ -91,7 +92,9 @@ def flips(
     if output is None:
         write_stdout(_printed(found).encode(errors="replace"))
     else:
-        notes.note(f"wrote {output}: {found.rows:,} flips ({_of(found)})")
+        notes.note(
+            f"wrote {output}: {found.rows:,} flips ({_of(found)})", "wrote", path=str(output), rows=found.rows
+        )
 
 
 def _of(found: Flips) -> str:

@@ -75,6 +75,17 @@ def test_into_a_file(cli: Cli, logs: Path, ending: str) -> None:
 
 
 @pytest.mark.usefixtures("logs")
+@pytest.mark.parametrize("given", [("--truth", "left.parquet"), ("--slices", "left.parquet")])
+def test_no_input_is_overwritten(cli: Cli, given: tuple[str, str]) -> None:
+    before = Path("left.parquet").read_bytes()
+    logs = ("--left", "right.parquet", "--right", "right.parquet")
+    ran = cli("flips", *logs, *given, "--output", "left.parquet")
+    assert ran.code == 2
+    assert "is also an input" in ran.err
+    assert Path("left.parquet").read_bytes() == before
+
+
+@pytest.mark.usefixtures("logs")
 def test_rows_that_do_not_count_are_said(cli: Cli) -> None:
     ran = cli("flips", *PRED, "--where", "id > 2", "--mismatch", "drop")
     assert ran.code == 0
