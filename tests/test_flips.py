@@ -254,6 +254,31 @@ def test_columns_of_a_wide_log_stand_once() -> None:
         ]
 
 
+@pytest.mark.parametrize(
+    ("on", "others"),
+    [
+        (["kind", "id.kind"], ["x"]),
+        (["left.x", "right.x"], ["x"]),
+        (["left.x", "log.left.x"], ["x", "right.x"]),
+        (["slice.d", "id.slice.d"], ["d"]),
+        (["truth.label"], ["x"]),
+    ],
+)
+def test_no_column_is_lost_to_another_of_its_name(on: list[str], others: list[str]) -> None:
+    names = [*on, *others]
+    left, right = (
+        pl.DataFrame({name: [name if name in on else side + name] for name in names} | {"correct": [right]})
+        for side, right in (("left", 1), ("right", 0))
+    )
+    truth = left.select(*on, label="correct")
+    by = ["d"] if "d" in others else None
+    options: dict[str, Any] = {"truth": truth, "prediction": "correct"} if "truth.label" in on else {}
+    table = streamcmp.flips(left, right, on=on, by=by, select=others, **options).table
+    assert table is not None
+    wanted = {*on, *(side + name for side in ("left", "right") for name in others), *([1] if options else [])}
+    assert wanted <= {value for row in table.rows() for value in row}
+
+
 def test_the_truth_stands_beside() -> None:
     truth = pl.DataFrame({"id": [6, 5, 4, 3, 2, 1], "gold": ["x"] * 6, "note": ["n"] * 6})
     sides = [one.drop("label") for one in (LEFT, RIGHT)]

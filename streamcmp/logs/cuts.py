@@ -183,12 +183,8 @@ class CutColumn:
             return everywhere(column, NULL_CODE, pl.UInt32()), []
         found = measure(column, self.cut, where=where)
         edges = self._numbers(found, column, where)
-        blank = pl.lit(0, found.physical)
-        codes = found.expr.fill_null(blank).map_batches(
-            _counting(edges), return_dtype=pl.UInt32(), is_elementwise=True
-        )
-        known = found.expr.is_not_null()
-        return pl.when(known).then(codes).otherwise(pl.lit(NULL_CODE, pl.UInt32)), list(found.checks)
+        codes = found.expr.map_batches(_counting(edges), return_dtype=pl.UInt32(), is_elementwise=True)
+        return codes, list(found.checks)
 
     def decode(self, codes: pl.Series, side: SideName) -> pl.Series:  # noqa: ARG002 - as encode
         """The slice of each code, of an Enum in the order of the edges."""
@@ -277,17 +273,27 @@ def _ceiling(value: Decimal | Moment, dtype: pl.DataType) -> int:
 
 
 def _counting(edges: npt.NDArray[Any]) -> Callable[[pl.Series], pl.Series]:
-    """How many edges a value reaches, and one more."""
+    """How many edges a value reaches, and one more; NULL_CODE for null.
 
-    def few(values: pl.Series) -> pl.Series:
-        numbers = values.to_numpy()
+    Nulls are seen to in here: within when/then Polars may hand a function nulls in place of what it was to be
+    given, and numpy has integers with nulls as floats, which are not exact.
+    """
+
+    def few(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
         codes = np.ones(len(numbers), np.uint8)
         for edge in edges:
             codes += numbers >= edge
-        return pl.Series(codes.astype(np.uint32))
+        return codes.astype(np.uint32)
 
-    def many(values: pl.Series) -> pl.Series:
-        found = np.searchsorted(edges, values.to_numpy(), side="right")
-        return pl.Series((found + 1).astype(np.uint32))
+    def many(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return (np.searchsorted(edges, numbers, side="right") + 1).astype(np.uint32)
 
-    return few if len(edges) <= _FEW else many
+    count = few if len(edges) <= _FEW else many
+
+    def codes_of(values: pl.Series) -> pl.Series:
+        codes = count(values.fill_null(0).to_numpy())
+        if values.null_count():
+            codes[values.is_null().to_numpy()] = NULL_CODE
+        return pl.Series(codes)
+
+    return codes_of

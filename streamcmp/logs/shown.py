@@ -21,7 +21,7 @@ from streamcmp.tally import SLICE_PREFIX
 
 KIND = "kind"
 TRUTH = "truth."
-_OWN = "log."  # before a column of a wide log whose name is taken
+_OWN = "log."  # before a column whose name is taken
 
 
 @dataclass(frozen=True)
@@ -142,9 +142,11 @@ def shown(pair: LogPair, select: Sequence[str], answers: Mapping[SideName, str])
     """
     opened, a, b = sides(pair)
     wide = opened.both is not None
+    # Labels that come in parts come and go with them.
+    label = None if labels_of(a.cook) is None else TRUTH + (a.recipe.outcome.label or "label")
     taken = {KIND, *(SLICE_PREFIX + column.name for codec in pair.codecs for column in codec.columns)}
+    taken |= {label} if label is not None else set()
     ids = _ids(pair, a, taken)
-    taken |= set(ids)
     logs = (a,) if wide else (a, b)
     having = {log.side: _columns(log, select) for log in logs}
     names = list(dict.fromkeys(name for found in having.values() for name in found))
@@ -159,19 +161,24 @@ def shown(pair: LogPair, select: Sequence[str], answers: Mapping[SideName, str])
             own_id = name in log.recipe.id_names and not pair.positional
             if name in having[log.side] and (not own_id or (edited and log.side == "b")):
                 prefix = "" if wide else f"{OPTION_OF_SIDE[log.side]}."
-                result = prefix + name if prefix + name not in taken else f"{_OWN}{name}"
-                columns[result] = (log.side, name)
-    # Labels that come in parts come and go with them.
-    label = None if labels_of(a.cook) is None else TRUTH + (a.recipe.outcome.label or "label")
+                columns[_free(prefix + name, _OWN, taken)] = (log.side, name)
     return Shown(ids, label, columns, *_roles(columns, answers, (a, b), label, wide=wide))
 
 
 def _ids(pair: LogPair, a: ShardedLog, taken: set[str]) -> dict[str, str]:
-    """Under their own names, or as `id.NAME` where that is taken; of rows paired by position none."""
+    """Under their own names, or as `id.NAME` where those are taken; of rows paired by position none."""
     if pair.positional:
         taken.add(ROW)
         return {}
-    return {name if name not in taken else f"id.{name}": name for name in a.recipe.id_names}
+    return {_free(name, "id.", taken): name for name in a.recipe.id_names}
+
+
+def _free(name: str, prefix: str, taken: set[str]) -> str:
+    """The name, after as many prefixes as it takes to be no other's; it is taken from now on."""
+    while name in taken:
+        name = prefix + name
+    taken.add(name)
+    return name
 
 
 def _roles(

@@ -66,6 +66,16 @@ def test_null_nan_and_infinities() -> None:
     assert cut("n:bins(0)", values) == [None, None, "< 0", ">= 0", ">= 0", ">= 0"]
 
 
+@pytest.mark.parametrize(
+    ("dtype", "big"), [(pl.Int64, 2**53), (pl.UInt64, 2**63), (pl.Datetime("ns"), 2**60)]
+)
+def test_one_column_cut_twice_is_exact_beside_nulls(dtype: Any, big: int) -> None:
+    """Polars takes out what two families share, and handed on nulls: numpy has such integers as floats."""
+    one = log(n=pl.Series([None, big, big + 1], dtype=pl.UInt64).cast(dtype))
+    pair = opened(one, one, by=(("n:quantiles(2)",), ("n:quantiles(3)",)))
+    assert read(pair.a).select("family0", "family1").rows() == [(0, 0), (1, 2), (2, 3)]
+
+
 def test_a_float_is_what_was_written() -> None:
     """0.7 as a 32-bit float is a little less than 0.7, which nobody who writes 0.7 means."""
     assert cut("n:bins(0.1,0.7)", [0.1, 0.7], pl.Float32) == ["[0.1, 0.7)", ">= 0.7"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moto.server import DomainDispatcherApplication, create_backend_app
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
 
 if __name__ == "__main__":
