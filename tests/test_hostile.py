@@ -250,8 +250,9 @@ def test_labels_and_guards_of_any_type(name: str) -> None:
 @pytest.mark.parametrize("name", UNUSABLE)
 def test_nested_values_are_refused_where_one_value_is_needed(name: str) -> None:
     frame = typed(*UNUSABLE[name])
+    lists = name in {"List", "Array"}  # as slices these are many: an example counts in each
     for options in (
-        {"by": "v"},
+        *([] if lists else [{"by": "v"}]),
         {"on": "v"},
         {"guards": "v"},
         {"correct": "v"},

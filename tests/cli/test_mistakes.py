@@ -158,7 +158,7 @@ def test_output_is_checked_before_anything_is_read(cli: Cli, monkeypatch: pytest
     def unexpected(*_arguments: object, **_options: object) -> None:
         raise AssertionError("the logs were read")
 
-    monkeypatch.setattr("streamcmp.api.local.count", unexpected)
+    monkeypatch.setattr("streamcmp.engines.local.count", unexpected)
     assert cli("run", *BOTH, "--output", "nowhere/x.json").code == 2
     assert cli("count", *BOTH, "--output", "nowhere/x.tally").code == 2
     assert cli("run", *BOTH, "--confidence", "2").code == 2
@@ -172,7 +172,7 @@ def test_our_own_mistakes_are_3_and_show_a_traceback_when_asked(
     def broken(*_arguments: object, **_options: object) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("streamcmp.api.local.count", broken)
+    monkeypatch.setattr("streamcmp.engines.local.count", broken)
     ran = cli("run", *BOTH)
     assert (ran.code, ran.out) == (3, "")
     assert ran.err.startswith(
@@ -189,6 +189,6 @@ def test_a_full_disk_is_told_in_one_line(cli: Cli, monkeypatch: pytest.MonkeyPat
     def full(*_arguments: object, **_options: object) -> None:
         raise OSError(28, "No space left on device", "/spill/x")
 
-    monkeypatch.setattr("streamcmp.api.local.count", full)
+    monkeypatch.setattr("streamcmp.engines.local.count", full)
     ran = cli("run", *BOTH)
     assert (ran.code, ran.err) == (2, "error: /spill/x: No space left on device\n")
