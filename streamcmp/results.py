@@ -6,6 +6,7 @@ overall, and what the ledger calls paired was counted.
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from streamcmp import stats
@@ -113,12 +114,12 @@ def _counts(table: pl.DataFrame) -> dict[str, pl.Expr]:
 
 def _adjusted(found: pl.DataFrame, analysis: Analysis) -> list[pl.Series]:
     """`p_adjusted` and its log10 of the tested slices, and of the further questions that were asked."""
-    tested = found["tested"]
+    tested = found["tested"].to_numpy()
     asked = ["p"] if analysis.margin is None else ["p", "p_noninferior", "p_equivalent"]
     columns = []
     for name in asked:
-        logs = found[f"log10_{name}"].zip_with(tested, pl.Series([None], dtype=pl.Float64))
-        tail = stats.TailP(found[name].fill_null(1.0).to_numpy(), logs.fill_null(float("nan")).to_numpy())
+        p, log10_p = found[name].to_numpy(), found[f"log10_{name}"].to_numpy()  # NaN where null
+        tail = stats.TailP(np.where(np.isnan(p), 1.0, p), np.where(tested, log10_p, np.nan))
         adjusted = stats.adjust_tails(tail, analysis.adjust)
         columns += [
             nullable(adjusted.p).alias(f"{name}_adjusted"),

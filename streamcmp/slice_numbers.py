@@ -15,7 +15,7 @@ import polars as pl
 
 from streamcmp import stats
 from streamcmp.analysis import Analysis
-from streamcmp.stats.counts import Floats, Ints
+from streamcmp.stats.counts import Bools, Floats, Ints
 
 _COUNTS: Final = ("n_ab", "n_ba", "n", "both_correct")
 # Families of slices no larger than this repeat their counts often enough for distinct ones to be worth
@@ -95,20 +95,26 @@ def _shares() -> dict[str, pl.Expr]:
     }
 
 
-def _known(counts: pl.DataFrame, *, agreement: bool = False) -> tuple[pl.Series, Any]:
+def _known(counts: pl.DataFrame, *, agreement: bool = False) -> tuple[Bools, Callable[[str], Ints]]:
     """Where n (and the agreement cells) are known; and columns as arrays, 0 where they are not.
 
     Of slices without pairs no interval exists, so that it comes out null.
     """
-    known = counts["n"].is_not_null()
-    if agreement:
-        known &= counts["both_correct"].is_not_null()
+    known = np.ones(counts.height, np.bool_)
+    for name in ("n", "both_correct") if agreement else ("n",):
+        if counts[name].null_count():
+            known &= counts[name].is_not_null().to_numpy()
 
     def column(name: str) -> Ints:
-        zeros = pl.zeros(len(known), pl.Int64, eager=True)
-        return counts[name].fill_null(0).zip_with(known, zeros).to_numpy()
+        values = _filled(counts[name], 0)
+        return values if known.all() else np.where(known, values, 0)
 
     return known, column
+
+
+def _filled(counts: pl.Series, blank: int) -> Ints:
+    """As an array; of a few rows, asking Polars to fill where there is nothing to fill takes longest."""
+    return (counts.fill_null(blank) if counts.null_count() else counts).to_numpy()
 
 
 def _accuracies(counts: pl.DataFrame, analysis: Analysis) -> dict[str, pl.Series]:
@@ -147,7 +153,7 @@ def _tests(counts: pl.DataFrame, analysis: Analysis) -> dict[str, Any]:
         if analysis.test == "auto":
             test = pl.Series(names.tolist(), dtype=pl.String)
     # One-sided mid-p of no pairs at all would be 1/2 by its formula: nothing was seen, so 1.
-    empty = (counts["n"] == 0).fill_null(value=False).to_numpy()
+    empty = _filled(counts["n"], 1) == 0
     return {
         "p_exact": nullable(exact.p),
         "p_mid": nullable(mid.p),
@@ -168,7 +174,7 @@ def _margin(counts: pl.DataFrame, margin: float) -> dict[str, pl.Series]:
     for name, function in (("noninferior", stats.noninferior), ("equivalent", stats.equivalent)):
         tail = function(column("n_ab"), column("n_ba"), column("n"), margin)
         for field, values in ((f"p_{name}", tail.p), (f"log10_p_{name}", tail.log10_p)):
-            fields[field] = nullable(np.where(known.to_numpy(), values, np.nan))
+            fields[field] = nullable(np.where(known, values, np.nan))
     return fields
 
 
@@ -210,4 +216,4 @@ def _anytime(lost: Ints, won: Ints, analysis: Analysis) -> dict[str, pl.Series]:
 
 def nullable(values: Floats) -> pl.Series:
     """What does not exist, or is infinite, is null, never NaN; and 0 has no sign."""
-    return pl.Series(np.where(np.isfinite(values), values + 0.0, np.nan), dtype=pl.Float64).fill_nan(None)
+    return pl.Series(np.where(np.isfinite(values), values + 0.0, np.nan), nan_to_null=True)
