@@ -61,7 +61,17 @@ _MOST_NAMED = 60  # columns in a message: nested objects have many fields
 
 def _listed(columns: Sequence[str]) -> str:
     more = f" and {len(columns) - _MOST_NAMED:,} more" if len(columns) > _MOST_NAMED else ""
-    return ", ".join(columns[:_MOST_NAMED]) + more
+    return ", ".join(columns[:_MOST_NAMED]) + more + _unseparated(columns)
+
+
+def _unseparated(columns: Sequence[str]) -> str:
+    """Advice where the only column is the whole header of a file with other separators."""
+    mark = next((mark for mark in (";", "\t", "|") if len(columns) == 1 and mark in columns[0]), None)
+    if mark is None:
+        return ""
+    if mark == "\t":
+        return "\nthat is one column; if tabs separate several, give --input-format tsv"
+    return f"\nthat is one column; if '{mark}' separates several, write the file with commas, or tabs as .tsv"
 
 
 class UnknownColumn(UsageError):

@@ -171,3 +171,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out.startswith("These logs can be compared: 3 pairs.\n")
     assert main([*options, "--format", "json"]) == 1
     assert json.loads(capsys.readouterr().out)["hints"][0]["code"] == "prefix"
+
+
+def test_the_rows_of_one_model_are_of_their_files_format(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text("model,id,correct\nbase,1,1\ntuned,1,0\n")
+    found = streamcmp.check(path, path, model_column="model", left_model="base", right_model="tuned")
+    assert [found.to_dict()[side]["format"] for side in ("left", "right")] == ["csv", "csv"]

@@ -145,11 +145,38 @@ def _run(arguments: list[str]) -> int:
             raise
         # What a validator inside typer puts before its own words is left out.
         message = error.format_message().replace("Value error, ", "")
+        message = re.sub(r"\s*\n\s*", " ", message)  # choices stand on a line each
         name = context.invoked_subcommand if context is not None else None
         path = f"streamcmp {name}" if name in getattr(command, "commands", {}) else "streamcmp"
-        say("error", f"{message}{origins(context, message)}\ntry: {path} --help", "usage_error")
+        advice = _advice(error, message, arguments, path)
+        say("error", f"{message}{origins(context, message)}{advice}\ntry: {path} --help", "usage_error")
         return StreamcmpError.exit_code
     return 0
+
+
+# What other tools call an option of ours.
+_MEANT = {
+    "--alpha": "--confidence",
+    "--filter": "--where",
+    "--group-by": "--by",
+    "--id": "--on",
+    "--join": "--on",
+    "--key": "--on",
+    "--slice": "--by",
+}
+
+
+def _advice(error: Exception, message: str, arguments: Sequence[str], path: str) -> str:
+    """A line for mistakes that the nearest names do not help with."""
+    meant = _MEANT.get(getattr(error, "option_name", ""))
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    if meant is not None and any(meant in each.opts for each in getattr(command, "params", ())):
+        return f"\nyou may want {meant}"
+    if message.startswith(("Missing option '--left'", "Missing option '--right'")):
+        return f"\nthe two logs are named so: {path} --left LOG --right LOG"
+    if message.startswith("No such command") and os.path.exists(arguments[0]):  # noqa: PTH110 - no path but a word
+        return "\nto compare two logs: streamcmp run --left LOG --right LOG"
+    return ""
 
 
 def _check_not_empty(arguments: Sequence[str]) -> None:

@@ -34,8 +34,18 @@ class Statement:
     output: Annotated[Path | None, option("--output", "write it to this file", SHOW)] = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Tables(Logs):
+    """As the logs of other commands, but for what is named."""
+
+    left: Annotated[
+        list[str], option("--left", "the baseline's table or view, as the dialect names it", LOGS)
+    ]
+    right: Annotated[list[str], option("--right", "the candidate's table, likewise", LOGS)]
+
+
 @grouped
-def sql(statement: Statement, logs: Logs, names: Names, rows: RowPolicies, talk: Talk) -> None:
+def sql(statement: Statement, logs: Tables, names: Names, rows: RowPolicies, talk: Talk) -> None:
     """Print the count of two tables as one SQL statement; --left and --right name the tables."""
     from streamcmp import api
 

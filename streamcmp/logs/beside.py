@@ -13,7 +13,7 @@ import polars as pl
 
 from streamcmp.comparison import SIDES, Comparison, SideName
 from streamcmp.errors import DataError, NoColumn, UsageError
-from streamcmp.logs.columns import LABEL_RANKS, detect, names_of
+from streamcmp.logs.columns import LABEL_RANKS, NO_LABEL, detect, names_of
 from streamcmp.logs.families import named_columns
 from streamcmp.logs.formats.base import BaseShard, conform
 from streamcmp.logs.model import Shard
@@ -37,7 +37,7 @@ def with_labels(comparison: Comparison, shards: Logs) -> tuple[Comparison, Logs]
     label = comparison.a.label or comparison.b.label
     label = label or detect(columns, LABEL_RANKS, role="label", where=where, option="--label")
     if label is None or label not in columns:
-        raise NoColumn("label", where=where, columns=columns, tried=names_of(LABEL_RANKS), option="--label")
+        raise NoColumn("label", where=where, columns=columns, tried=names_of(LABEL_RANKS), option=NO_LABEL)
     for log in shards.values():
         if any(label in shard.schema() for shard in log):
             raise UsageError(

@@ -21,6 +21,8 @@ ID_RANKS: Ranks = (("example_id",), ("sample_id",), ("id",), ("doc_id",), ("uid"
 CORRECT_RANKS: Ranks = (("correct",), ("is_correct",), ("outcome",))
 PREDICTION_RANKS: Ranks = (("prediction", "pred", "predicted"),)
 LABEL_RANKS: Ranks = (("label", "target", "truth", "gold", "answer"),)
+# What to do where a truth file has no label; the first row of one without a header is taken for its columns.
+NO_LABEL = "--label, or all columns of a file without a header with --truth-columns"
 SCORE_RANKS: Ranks = (("acc",), ("exact_match",), ("score",))
 # Names under which a label may stand on both sides without serving the outcome. Not `answer`: evaluation
 # harnesses keep the model's own answer there.
@@ -77,7 +79,11 @@ def resolve_ids(comparison: Comparison, views: Mapping[SideName, View]) -> dict[
         found = detect(view.columns, tuple(shared) or ID_RANKS, role="id", where=view.label, option="--on")
         if found is None:
             raise NoColumn(
-                "id", where=view.label, columns=view.columns, tried=names_of(ID_RANKS), option="--on"
+                "id",
+                where=view.label,
+                columns=view.columns,
+                tried=names_of(ID_RANKS),
+                option="--on, or pair rows by position with --on row",
             )
         detected[side] = (found,)
     if len(detected["a"]) != len(detected["b"]):
@@ -173,7 +179,7 @@ class OutcomeResolver:
             where=self.view.label,
             columns=self.view.columns,
             tried=[*names_of(CORRECT_RANKS), "prediction with label", *names_of(SCORE_RANKS)],
-            option="--correct, --prediction and --label, or --score",
+            option="--correct, --prediction and --label, or --score; labels may be in a third file, --truth",
         )
 
     def score(self, column: str) -> OutcomeSpec:

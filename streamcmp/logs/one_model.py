@@ -44,10 +44,14 @@ def rows_of_model(shards: Sequence[Shard], column: str, model: str, option: str)
 def _narrowed(shard: Shard, column: str, model: str, rows: int) -> Shard:
     label = f"{shard.label} (rows of {model})"
     frame = shard.lazy()
+    made: BaseShard
     if frame is None:
-        return ModelShard(shard, column, model, rows, label)
-    mine = exactly([column]).as_expr().cast(pl.String) == model
-    return LazyShard(label, frame.filter(mine), size=shard.size, rows=rows)
+        made = ModelShard(shard, column, model, rows, label)
+    else:
+        mine = exactly([column]).as_expr().cast(pl.String) == model
+        made = LazyShard(label, frame.filter(mine), size=shard.size, rows=rows)
+    made.format_name = getattr(shard, "format_name", made.format_name)
+    return made
 
 
 class ModelShard(BaseShard):

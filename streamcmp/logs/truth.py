@@ -9,7 +9,7 @@ import polars as pl
 
 from streamcmp.comparison import Comparison, SideName
 from streamcmp.errors import NoColumn, TypeConflict, UsageError
-from streamcmp.logs.columns import ID_RANKS, LABEL_RANKS, Roles, detect, names_of
+from streamcmp.logs.columns import ID_RANKS, LABEL_RANKS, NO_LABEL, Roles, detect, names_of
 from streamcmp.logs.lookup import ThirdFile
 from streamcmp.logs.slices import common_type
 from streamcmp.logs.values import IN_WORDS, NUMBERS, TEXTS, Check, Column
@@ -53,7 +53,7 @@ def resolve_truth(comparison: Comparison, roles: Mapping[SideName, Roles], view:
         view.require(label, "--label")
     if label is None:
         raise NoColumn(
-            "label", where=view.label, columns=view.columns, tried=names_of(LABEL_RANKS), option="--label"
+            "label", where=view.label, columns=view.columns, tried=names_of(LABEL_RANKS), option=NO_LABEL
         )
     ids = ids_of_third(comparison, roles, view, Labels.kind)
     return ThirdFile(view, ids, Labels(label, _label(view, label)))

@@ -89,6 +89,8 @@ def resolve_where(text: str | None, views: Mapping[SideName, View]) -> Where | N
     if not sides:
         for name in roots:
             if not any(views[side].has(name) for side in SIDES):
-                refuse_unknown(name, views, "--where")
+                refuse_unknown(
+                    name, views, "--where", f"if it is a text, write it in single quotes: '{name}'"
+                )
         raise UsageError(f"--where {text!r}: no log has all of the columns {', '.join(roots)}")
     return Where(text, roots, sides)

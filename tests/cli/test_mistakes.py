@@ -12,6 +12,14 @@ from tests.cli.conftest import BOTH, LEFT, RIGHT, Cli
 # What was typed -> what the message must say.
 MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
     "unknown command": (("rum",), "Did you mean 'run'"),
+    "a file for a command": (("left.parquet", "right.parquet"), "to compare two logs: streamcmp run --left"),
+    "files without options": (
+        ("run", "left.parquet", "right.parquet"),
+        "streamcmp run --left LOG --right LOG",
+    ),
+    "another tool's option": (("run", *BOTH, "--id", "id"), "you may want --on"),
+    "no choice": (("sql", *BOTH), "Choose from: spark, duckdb, postgres"),
+    "a text in double quotes": (("run", *BOTH, "--where", 'domain = "law"'), "single quotes: 'law'"),
     "unknown option": (("run", *BOTH, "--confidance", "1"), "--confidence"),
     "no left": (("run", "--right", "right.parquet"), "--left"),
     "option without value": (("run", *BOTH, "--by"), "--by"),

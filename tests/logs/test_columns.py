@@ -202,3 +202,23 @@ def test_a_message_names_so_many_columns_and_counts_the_rest() -> None:
     with pytest.raises(UnknownColumn) as caught:
         opened(frame, frame.clone(), by=(("nothing",),))
     assert "c57 and 42 more" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("header", "advice"),
+    [
+        ("id;label;prediction", "if ';' separates several, write the file with commas"),
+        ("id\tlabel\tprediction", "give --input-format tsv"),
+        ("id|label|prediction", r"if '|' separates several"),
+    ],
+)
+def test_a_header_with_other_separators_is_told(tmp_path: Path, header: str, advice: str) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(f"{header}\n{header.replace('id', '1')}\n")
+    with pytest.raises(NoColumn) as detected:
+        opened(path, pl.DataFrame({"id": ["1"], "correct": [1]}))
+    assert advice in str(detected.value)
+    assert "--on row" in str(detected.value)
+    with pytest.raises(UnknownColumn) as named:
+        opened(path, pl.DataFrame({"id": ["1"], "correct": [1]}), on=("id",))
+    assert advice in str(named.value)

@@ -24,6 +24,7 @@ from streamcmp.logs.formats.text import line_blocks, read_head
 
 _SAMPLE_BYTES = 1 << 20
 _SAMPLE_LINES = 1000
+_OBJECT = "'.', or '.KEY[]' if a list of it, KEY, holds the rows"
 
 
 class NdjsonShard(BaseShard):
@@ -38,10 +39,12 @@ class NdjsonShard(BaseShard):
             self.rows = 0
         start = head.lstrip()
         if start.startswith(b"[") or start.partition(b"\n")[0].rstrip() == b"{":
-            what, jq = ("array", ".[]") if start.startswith(b"[") else ("object over several lines", ".")
+            what, jq = (
+                ("array", "'.[]'") if start.startswith(b"[") else ("object over several lines", _OBJECT)
+            )
             raise DataError(
                 f"{path}: holds one JSON {what}, not one object a line; convert it to "
-                f"JSON lines, e.g. with: jq -c '{jq}'"
+                f"JSON lines, e.g. with: jq -c {jq}"
             )
         self._sample: Mapping[str, pl.DataType] | None = None
         self._complete: Mapping[str, pl.DataType] | None = None
