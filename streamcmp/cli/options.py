@@ -232,9 +232,12 @@ class Statistics:
 class Slices:
     """How slices are judged together."""
 
-    adjust: Annotated[Adjust | None, choice("--adjust", "p-values within a family", Adjust, _TEST)] = None
+    adjust: Annotated[
+        Adjust | None, choice("--adjust", "how p-values are adjusted within a family", Adjust, _TEST)
+    ] = None
     min_discordant: Annotated[
-        int | None, option("--min-discordant", "do not test slices with fewer discordant pairs", _TEST)
+        int | None,
+        option("--min-discordant", "do not test slices with fewer discordant pairs (default: 0)", _TEST),
     ] = None
 
 
@@ -246,7 +249,9 @@ class Machine:
     spill_dir: Annotated[
         Path | None, option("--spill-dir", "where to spill (default: the system's temporary folder)", PASS)
     ] = None
-    threads: Annotated[int | None, option("--threads", "how many", PASS)] = None
+    threads: Annotated[
+        int | None, option("--threads", "how many (default: as many as cores, at most 4)", PASS)
+    ] = None
     strategy: Annotated[Strategy | None, choice("--strategy", "how to pair", Strategy, PASS)] = None
 
 
