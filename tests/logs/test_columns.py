@@ -222,3 +222,12 @@ def test_a_header_with_other_separators_is_told(tmp_path: Path, header: str, adv
     with pytest.raises(UnknownColumn) as named:
         opened(path, pl.DataFrame({"id": ["1"], "correct": [1]}), on=("id",))
     assert advice in str(named.value)
+
+
+@pytest.mark.parametrize("on", [("id",), ("row",)])
+def test_the_first_row_of_a_truth_without_a_header_is_told(tmp_path: Path, on: tuple[str, ...]) -> None:
+    path = tmp_path / "truth.csv"
+    path.write_text("1,cat\n2,dog\n")
+    log = pl.DataFrame({"id": [1], "prediction": ["cat"]})
+    with pytest.raises(NoColumn, match="--truth-columns"):
+        opened(log, log.clone(), on=on, truth=path)
