@@ -28,6 +28,9 @@ def before_imports() -> None:
         os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
         os.environ.setdefault("POLARS_IDEAL_MORSEL_SIZE", "20000")
         os.environ.setdefault("POLARS_ROW_GROUP_PREFETCH_SIZE", "1")
+        # Pages that pyarrow decodes in one thread are freed in others: its own pool keeps 200 MB of such for
+        # later, by chance up to 1.5 GB (measured); the C library gives them back, see below.
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     else:
         # Batches come and go: the pages of one are kept for the next. To fault them in again takes 5 % of a
         # run (measured).
