@@ -18,7 +18,7 @@ from streamcmp.addresses import shown
 from streamcmp.comparison import SIDES, IdShard, Rule
 from streamcmp.errors import DataError, UsageError
 from streamcmp.ledger import LEDGER_FIELDS, Ledger
-from streamcmp.output import contents, write_atomic
+from streamcmp.output import TALLY, check_parquet, contents, write_atomic
 from streamcmp.slicing import intervals
 from streamcmp.tally import (
     ABSENT,
@@ -52,6 +52,7 @@ def save(tally: Tally, path: str | PathLike[str]) -> None:
     """Write `tally` to `path`, atomically."""
     import pyarrow.parquet as pq  # slow to load: only those who write tallies pay
 
+    check_parquet(path, *TALLY)
     if tally.rule is None or tally.ledger is None:
         raise UsageError("a plain table of counts is not saved as a tally: it has no rule and no ledger")
     rows = [

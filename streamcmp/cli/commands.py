@@ -32,6 +32,7 @@ from streamcmp.cli.options import (
 from streamcmp.cli.output import check_baseline, check_target, chosen_format, show_judged, show_plan
 from streamcmp.cli.reading import reading
 from streamcmp.cli.stderr import Notes, say
+from streamcmp.output import TALLY, check_parquet
 
 
 @grouped
@@ -94,6 +95,7 @@ def count(
 
     notes = Notes(quiet=talk.quiet, verbose=talk.verbose)
     check_target(save.output, _inputs(logs, talk))
+    check_parquet(save.output, *TALLY)
     with notes.pass_() as meter:
         tally = count_logs(
             **reading(logs),
@@ -114,6 +116,7 @@ def merge(tallies: Annotated[list[str], typer.Argument(help="tally files")], sav
     from streamcmp.api import merge as merge_tallies
 
     check_target(save.output, [*tallies, *_given(talk.config)])
+    check_parquet(save.output, *TALLY)
     merge_tallies(tallies, on_warning=_warn).save(save.output)
     notes = Notes(quiet=talk.quiet, verbose=talk.verbose)
     notes.note(f"wrote {shown(save.output)}", "wrote", path=shown(save.output))

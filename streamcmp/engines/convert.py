@@ -23,7 +23,7 @@ from streamcmp.comparison import Comparison, IdShard
 from streamcmp.errors import EmptyLog, InternalError, UsageError
 from streamcmp.logs.export import SORT_KEY, open_export
 from streamcmp.logs.formats.parquet import LOG_KEY
-from streamcmp.output import check_new, new_folder, replacing
+from streamcmp.output import check_new, check_parquet, new_folder, replacing
 from streamcmp.resources import Resources
 from streamcmp.stable_hash import shards_of
 
@@ -57,6 +57,8 @@ def convert(
         if not 1 <= shards <= MOST_SHARDS:
             raise UsageError(f"--shards must be 1 to {MOST_SHARDS}, not {shards}")
         check_new(_local(output))
+    else:
+        check_parquet(output, "a converted log", ".parquet")
     export = open_export(comparison)
     budget = min(_LARGEST_RUN, resources.memory // _SHARE)
     with tempfile.TemporaryDirectory(prefix="streamcmp-", dir=resources.spill_dir) as folder:

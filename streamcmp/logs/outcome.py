@@ -36,6 +36,7 @@ _NO_VERDICT = "that is neither correct nor wrong (true/false, yes/no, correct/in
 NEITHER = (
     f"{_NO_VERDICT}for scores from 0 to 1 name the column with --score and say where to cut with --threshold"
 )
+UNCUT = "that is neither 0 nor 1: say with --threshold from which score on an answer is correct"
 NO_WORD = f"{_NO_VERDICT}to compare predictions with labels name both with --prediction and --label"
 
 
@@ -106,10 +107,10 @@ class OutcomeSpec:
             return _graded(value, self.threshold)
         if self.threshold is not None:
             return _above(value, self.threshold, where)
-        return _flag(value, where)
+        return _flag(value, where, UNCUT if self.kind == "score" else NEITHER)
 
 
-def _flag(column: Column, where: str) -> Read:
+def _flag(column: Column, where: str, no_flag: str) -> Read:
     """A verdict: bool, 0/1, or one of the known words."""
     if column.kind == "bool":
         return column.expr.cast(pl.UInt8).fill_null(MISSING), []
@@ -130,10 +131,10 @@ def _flag(column: Column, where: str) -> Read:
         )
     neither = ~absent & ~one & ~zero
     if column.kind in NUMBERS:
-        return verdict(absent, one), [Check(neither, (column.name,), NEITHER)]
+        return verdict(absent, one), [Check(neither, (column.name,), no_flag)]
     score = number.is_not_null()
     return verdict(absent, one), [
-        Check(neither & score, (column.name,), NEITHER),
+        Check(neither & score, (column.name,), no_flag),
         Check(neither & ~score, (column.name,), NO_WORD),
     ]
 

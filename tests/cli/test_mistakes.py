@@ -170,6 +170,21 @@ def test_output_is_checked_before_anything_is_read(cli: Cli, monkeypatch: pytest
     assert cli("run", *BOTH, "--output", "nowhere/x.json").code == 2
     assert cli("count", *BOTH, "--output", "nowhere/x.tally").code == 2
     assert cli("run", *BOTH, "--confidence", "2").code == 2
+    ran = cli("count", *BOTH, "--output", "x.csv")
+    assert (ran.code, ran.err.splitlines()[-1]) == (
+        2,
+        "error: --output x.csv: a tally is written as Parquet, not .csv; end the name in .tally",
+    )
+
+
+@pytest.mark.usefixtures("logs")
+def test_parquet_is_not_written_under_another_name(cli: Cli) -> None:
+    assert cli("count", *BOTH, "--output", "x.tally").code == 0
+    for command in (["merge", "x.tally"], ["convert", BOTH[1]]):
+        ran = cli(*command, "--output", "x.json")
+        assert ran.code == 2
+        assert "is written as Parquet, not .json; end the name in" in ran.err
+        assert not Path("x.json").exists()
 
 
 @pytest.mark.usefixtures("logs")

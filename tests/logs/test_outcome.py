@@ -95,6 +95,13 @@ def test_third_values_are_refused_cases_18_19(values: Any, dtype: Any, named: st
     assert ("--prediction" in str(error.value)) == (named in {"'P'", "''"})
 
 
+def test_a_score_without_a_threshold_asks_for_one() -> None:
+    assert flags([0.0, 1.0], kind="score") == [W, C]
+    with pytest.raises(BadValue, match="say with --threshold from which score on") as error:
+        flags([0.5], kind="score")
+    assert "name the column with --score" not in str(error.value)
+
+
 @pytest.mark.parametrize("dtype", [pl.Date, pl.Binary, pl.List(pl.Int64), pl.Struct({"x": pl.Int64})])
 def test_columns_that_cannot_be_verdicts(dtype: Any) -> None:
     with pytest.raises(UnusableType, match="'v'"):
