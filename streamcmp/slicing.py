@@ -29,6 +29,7 @@ _BARE_CUT = re.compile(rf":\s*({'|'.join(get_args(CutKind))})\s*$", re.IGNORECAS
 _ALIAS = re.compile(
     r"""^(?P<of>.*\S)\s+AS\s+(?P<name>"[^"]+"|`[^`]+`|'[^']+'|[^\s"'`()]+)\s*$""", re.DOTALL | re.IGNORECASE
 )
+_BARE_AS = re.compile(r"\s+AS\s*$", re.IGNORECASE)
 _DATE = re.compile(r"^(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?)(\.\d{1,9})?$")
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - edges have no zone
 
@@ -85,6 +86,16 @@ def parse_part(text: str, option: str = "--by") -> Part:
         return _source(text)
     source = _source(found["of"].strip())
     return Part(source.column, source.expression, _cut(text, option, found))
+
+
+def is_cut(text: str) -> bool:
+    """Whether a text says how values are cut, rightly or not."""
+    return _CUT.match(text) is not None
+
+
+def without_as(text: str) -> str:
+    """An expression without an AS at its end that no name follows."""
+    return _BARE_AS.sub("", text)
 
 
 def named(term: Sequence[str]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from streamcmp.logs.slices import Coded, FamilyCodec, Seen, decide_slice, whole_
 from streamcmp.logs.slices_file import FiledSlice
 from streamcmp.logs.truth import LABEL, Labels
 from streamcmp.logs.view import View, refuse_unknown
-from streamcmp.slicing import Part, parse_part
+from streamcmp.slicing import Part, is_cut, parse_part, without_as
 from streamcmp.tally import family_name
 from streamcmp.terms import Plain
 
@@ -377,5 +377,7 @@ def decide(part: Part, seen: Mapping[SideName, Seen], spans: Sequence[tuple[int,
 def _advice(name: str, part: Part) -> Iterator[str]:
     if name == CLASS:
         yield "without a column of this name, class is the label, and no log has one; --label names it"
+    elif part.cut is not None and is_cut(name):
+        yield "a column is cut once; --by for each cut makes a family of each"
     elif part.expression is None and not name.replace("_", "").replace(".", "").isalnum():
-        yield f"an expression needs a name: --by {name + ' AS name'!r}"
+        yield f"an expression needs a name: --by {without_as(name) + ' AS name'!r}"

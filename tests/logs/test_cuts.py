@@ -312,6 +312,8 @@ def test_each_side_its_own_column() -> None:
         ("correkt:bins(1)", "a column 'correkt' .*did you mean 'correct'"),
         ("m + 1 AS x", "a column 'm'"),
         ("n > 1", "an expression needs a name: --by 'n > 1 AS name'"),
+        ("n > 1 as ", "an expression needs a name: --by 'n > 1 AS name'"),
+        ("n:top(2):bins(1)", "a column is cut once; --by for each cut"),
         ("class", "without a column of this name, class is the label, and no log has one"),
     ],
 )
