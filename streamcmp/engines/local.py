@@ -219,8 +219,10 @@ def concluded(
     tally = Tally(tables, ledger, pair.rule, (Part(inputs, pair.shard),))
     named = examples.resolve(pair)
     if not ledger.a.matched and not pair.positional and pair.shard == WHOLE:
-        for side, log in (("a", pair.a), ("b", pair.b)):
-            named.setdefault(f"unmatched_{side}", [pair.show_id(value) for value in first_ids(log).to_list()])
+        for side, log in zip(SIDES, (pair.a, pair.b), strict=True):
+            if ledger.side(side).unmatched:
+                shown = [pair.show_id(value) for value in first_ids(log).to_list()]
+                named.setdefault(f"unmatched_{side}", shown)
     return Counted(tally, named, advised, _telling(pair))
 
 

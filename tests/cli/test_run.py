@@ -242,6 +242,14 @@ def test_ids_are_told_left_before_right(cli: Cli, strategy: str) -> None:
 
 
 @pytest.mark.usefixtures("logs")
+def test_ids_of_both_logs_are_not_called_ids_of_one(cli: Cli) -> None:
+    ran = cli("run", *BOTH, "--where", "id > 1000")
+    assert ran.code == 2
+    assert "--where leaves none of 6 rows of the left log" in ran.err
+    assert " only: " not in ran.err
+
+
+@pytest.mark.usefixtures("logs")
 def test_top_limits_rows_of_the_table(cli: Cli) -> None:
     assert "and 2 more" in cli("run", *BOTH, "--by", "domain", "--top", "1").out
     assert "and 2 more" in cli("run", *BOTH, "--by", "domain", "--top", "1", "--format", "markdown").out
