@@ -30,6 +30,12 @@ def from_statement(frame: pl.DataFrame, where: str) -> Tally:
     frame = _named(frame.drop(RULE), rule).with_columns(
         pl.col(pl.Decimal(38, 0)).cast(pl.Int64, strict=False)
     )
+    # Engines group -0.0 with 0.0 and print either; logs read here have 0.0.
+    frame = frame.with_columns(
+        pl.when(pl.col(name) == 0).then(0.0).otherwise(pl.col(name)).cast(frame.schema[name]).alias(name)
+        for name in slice_columns(frame)
+        if frame.schema[name].is_float()
+    )
     tally = from_rows(frame, where, rule)
     for name, table in tally.families.items():
         keys = slice_columns(table)

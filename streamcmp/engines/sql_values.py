@@ -19,6 +19,7 @@ from streamcmp.logs.outcome import FALSE_WORDS, TRUE_WORDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from streamcmp.comparison import LabelType
     from streamcmp.logs.outcome import OutcomeSpec
 
 # Numbers as engines spell them. Brackets, not backslashes, which not every dialect takes for a backslash.
@@ -61,6 +62,19 @@ class Meaning:
         """The text of an id, as it stands; null where it is null or NaN."""
         nan = self._is_nan(name)
         return _text(name) if nan is None else exp.case().when(nan, exp.null()).else_(_text(name))
+
+    def label(self, name: str, label_type: LabelType | None) -> exp.Expr:
+        """A label, so that "1" is the 1.0 of another table where labels are numbers; null where it is NaN."""
+        if label_type == "number":
+            return self._number(name)
+        return self.text_id(name) if label_type == "text" else self.plain(name)
+
+    def _number(self, name: str) -> exp.Expr:
+        """As a double, null where it is NaN; those that a double cannot tell apart are refused."""
+        found = exp.case().when(exp.or_(_is_null(name), _matches(_lower(name), _NAN)), exp.null())
+        if self.excluded is not None:
+            found = found.when(self.excluded.copy(), exp.null())
+        return _refuse_large(found, name, self._double(name)).else_(self._double(name))
 
     def whole_id(self, name: str) -> exp.Expr:
         """An id as a 64-bit integer, from whatever spells a whole number."""
@@ -113,8 +127,7 @@ class Meaning:
             found = found.when(_matches(_lower(name), _NAN), number(MISSING))
         p, q = self._double(value), self._double(label)
         for name, each in ((value, p), (label, q)):
-            large = exp.GTE(this=exp.Abs(this=each.copy()), expression=_constant(float(_EXACT)))
-            found = found.when(large, _refuse("a number of 2^53 or more, which SQL compares inexactly", name))
+            found = _refuse_large(found, name, each)
         if tolerance is None:
             near: exp.Expr = exp.EQ(this=p, expression=q)
             far: exp.Expr = exp.NEQ(this=p.copy(), expression=q.copy())
@@ -196,6 +209,11 @@ def _matches(value: exp.Expr, pattern: str) -> exp.RegexpLike:
 
 def _constant(value: float) -> exp.Cast:
     return exp.cast(exp.Literal.number(repr(value)), "DOUBLE")
+
+
+def _refuse_large(found: exp.Case, name: str, value: exp.Expr) -> exp.Case:
+    large = exp.GTE(this=exp.Abs(this=value.copy()), expression=_constant(float(_EXACT)))
+    return found.when(large, _refuse("a number of 2^53 or more, which SQL compares inexactly", name))
 
 
 def _refuse(problem: str, name: str) -> exp.Cast:

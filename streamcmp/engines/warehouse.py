@@ -22,7 +22,7 @@ from streamcmp.slicing import parse_part
 from streamcmp.tally import SLICE_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 Dialect = Literal[
     "spark", "duckdb", "postgres", "bigquery", "snowflake", "trino", "clickhouse", "databricks", "redshift"
@@ -62,7 +62,9 @@ def build(comparison: Comparison, dialect: str, tables: Tables) -> tuple[exp.Exp
     """
     comparison = _complete(comparison)
     outcomes = {side: _outcome(comparison, side) for side in SIDES}
-    guards = _guards(comparison, outcomes)
+    named: list[dict[SideName, str]] = [{"a": name, "b": name} for name in dict.fromkeys(comparison.guards)]
+    label = _label_guard(comparison, outcomes, named)
+    guards = [*named, *label]
     rule = Rule(
         on=_ids(comparison, "a"),
         id_type=",".join([comparison.id_type or ""] * len(comparison.on)),
@@ -73,6 +75,8 @@ def build(comparison: Comparison, dialect: str, tables: Tables) -> tuple[exp.Exp
         missing="wrong" if comparison.policies.missing == "wrong" else "exclude",
         mismatch="ignore" if comparison.policies.mismatch == "ignore" else "exclude",
     )
+    # Labels are compared as their outcomes compare them: a tolerance is one between numbers.
+    label_type = "number" if comparison.tolerance is not None else comparison.label_type
     sides: dict[SideName, SideQuery] = {}
     for side in SIDES:
         own = OPTION_OF_SIDE[side]
@@ -89,7 +93,10 @@ def build(comparison: Comparison, dialect: str, tables: Tables) -> tuple[exp.Exp
             tuple(read_id(fold(name)) for name in _ids(comparison, side)),
             meaning.outcome(spec),
             excluded,
-            tuple(meaning.plain(fold(guard[side])) for guard in guards),
+            (
+                *(meaning.plain(fold(guard[side])) for guard in named),
+                *(meaning.label(fold(guard[side]), label_type) for guard in label),
+            ),
             tuple(tuple(meaning.plain(fold(name)) for name in term) if carried else None for term in terms),
         )
     labels = [[_label(name, dialect) for name in term] for term in comparison.by]
@@ -190,13 +197,14 @@ def _outcome(comparison: Comparison, side: SideName) -> OutcomeSpec:
     return OutcomeSpec("equal", log.prediction, log.label, label_type=comparison.label_type)
 
 
-def _guards(comparison: Comparison, outcomes: dict[SideName, OutcomeSpec]) -> list[dict[SideName, str]]:
-    """The guards named, and the label where both outcomes have one."""
-    guards: list[dict[SideName, str]] = [{"a": name, "b": name} for name in dict.fromkeys(comparison.guards)]
+def _label_guard(
+    comparison: Comparison, outcomes: dict[SideName, OutcomeSpec], named: Sequence[dict[SideName, str]]
+) -> list[dict[SideName, str]]:
+    """The label, where both outcomes have one and it is no guard already."""
     a, b = (outcomes[side].label or comparison.log(side).label for side in SIDES)
-    if a is not None and b is not None and {"a": a, "b": b} not in guards:
-        guards.append({"a": a, "b": b})
-    return guards
+    if a is None or b is None or {"a": a, "b": b} in named:
+        return []
+    return [{"a": a, "b": b}]
 
 
 def _excluded(where: str | None, dialect: str) -> exp.Expr | None:

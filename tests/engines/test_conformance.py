@@ -172,6 +172,21 @@ KINDS: dict[str, tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]] = {
         table(id=["1", "2", "3"], p=["y", "x", "z"], gold=["x", "x", "z"]),
         {"prediction": "p", "label": "gold", "label_type": "text"},
     ),
+    "one number as a label in two spellings": (
+        table(id=["1", "2", "3", "4"], p=["1", "2", None, "0"], gold=["1.0", "2", "3", "-0"]),
+        table(id=["1", "2", "3", "4"], p=[1.0, 3.0, 3.0, 0.0], gold=[1.0, 2.0, 4.0, 0.0]),
+        {"prediction": "p", "label": "gold", "label_type": "number"},
+    ),
+    "one text as a label of two types": (
+        table(id=["1", "2"], p=["1", "2"], gold=["1", "02"]),
+        table(id=["1", "2"], p=[1, 3], gold=[1, 2]),
+        {"prediction": "p", "label": "gold", "label_type": "text"},
+    ),
+    "zeros of either sign": (
+        table(id=["1", "2", "3"], correct=[1, 0, 1], level=[-0.0, 1.5, None]),
+        table(id=["1", "2", "3"], correct=[1, 1, 1], level=[0.0, 1.5, None]),
+        {"by": (("level",),), "guards": ("level",)},
+    ),
     "several rows of an example, one picked": (
         table(id=["1", "1", "2", "2"], filter=["strict", "loose"] * 2, correct=[1, 0, 0, 1]),
         table(id=["1", "1", "2", "2"], filter=["strict", "loose"] * 2, correct=[0, 1, 0, 1]),
