@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
@@ -49,13 +50,34 @@ def speaks_json() -> bool:
 
 
 def form_asked_for(arguments: Sequence[str]) -> str:
-    """What the command line, or the environment, says of `--messages`, before either is understood."""
+    """What is said of `--messages`, before any of it is understood: a mistake in the rest is told so, too."""
+    return (
+        _worth(arguments, "--messages")
+        or os.environ.get("STREAMCMP_MESSAGES")
+        or _form_in_config(_worth(arguments, "--config") or os.environ.get("STREAMCMP_CONFIG"))
+        or "text"
+    )
+
+
+def _worth(arguments: Sequence[str], option: str) -> str | None:
+    """What the command line gives an option."""
     for before, argument in zip(["", *arguments], arguments, strict=False):
-        if before == "--messages":
+        if before == option:
             return argument
-        if argument.startswith("--messages="):
-            return argument.removeprefix("--messages=")
-    return os.environ.get("STREAMCMP_MESSAGES", "text")
+        if argument.startswith(f"{option}="):
+            return argument.removeprefix(f"{option}=")
+    return None
+
+
+def _form_in_config(path: str | None) -> str | None:
+    """What a config says; nothing where it cannot be read, which is told when it is loaded."""
+    if not path:
+        return None
+    import tomllib
+
+    with suppress(OSError, ValueError, RecursionError):
+        return str(tomllib.loads(Path(path).read_text(encoding="utf-8-sig")).get("messages", ""))
+    return None
 
 
 def say(kind: str, text: str, code: str | None = None, /, **fields: Any) -> None:

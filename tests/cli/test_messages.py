@@ -105,3 +105,25 @@ def test_progress(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyP
     assert one["code"] == "progress"
     assert one["fields"].pop("per_second") > 0
     assert one["fields"] == {"phase": "merging", "unit": "rows", "done": 40, "total": 100}
+
+
+@pytest.mark.usefixtures("logs")
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ("bogus = 3", ()),
+        ("confidence = [1]", ()),
+        ("by = ['domain']", ("--bogus",)),
+        ("by = ['nothing']", ()),
+    ],
+)
+def test_a_config_that_asks_for_it_is_answered_so(
+    cli: Cli, text: str, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("asked.toml").write_text(f'messages = "json"\n{text}\n', encoding="utf-8")
+    monkeypatch.setenv("STREAMCMP_MESSAGES", "")
+    ran = cli("run", *BOTH, "--config", "asked.toml", *arguments)
+    assert (ran.code, [one["level"] for one in messages(ran)]) == (2, ["error"])
+    assert cli("run", *BOTH, "--config=asked.toml", "--messages=text", *arguments).err.startswith("error: ")
+    monkeypatch.setenv("STREAMCMP_CONFIG", "asked.toml")
+    assert messages(cli("run", *BOTH, *arguments))

@@ -89,7 +89,8 @@ def test_the_statement_reads_back_as_it_was_written(dialect: Dialect) -> None:
         id_type="text",
         label_type="text",
     )
-    for asked in (full, small):
+    labelled = replace(small, b=replace(small.a, source="b"), label_type="number", where="level > 1")
+    for asked in (full, small, labelled):
         query = text(asked, dialect, Tables())
         tree = sqlglot.parse_one(query, dialect=dialect)
         assert isinstance(tree, exp.Union)
