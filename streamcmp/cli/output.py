@@ -85,7 +85,7 @@ def check_target(target: str | Path | None, inputs: Iterable[str | Path] = ()) -
         raise UsageError(f"--output {path}: the folder {folder} is not writable")
     for one in inputs:
         if not is_address(one):
-            _check_apart(path, str(one).removeprefix("file://"))
+            _check_apart(path, _path_of(str(one)))
 
 
 def _check_address(address: str, inputs: Iterable[str | Path]) -> None:
@@ -100,6 +100,17 @@ def _check_address(address: str, inputs: Iterable[str | Path]) -> None:
     from streamcmp.store import check_writable
 
     check_writable(address)
+
+
+def _path_of(log: str) -> str:
+    """Where a log lies: without what says that it is a table of a lake, or which one of a DuckDB file."""
+    for prefix in ("delta:", "iceberg:", "file://"):
+        log = log.removeprefix(prefix)
+    if log.endswith(".metadata.json") and Path(log).parent.name == "metadata":
+        return str(Path(log).parent.parent)  # an Iceberg table's
+    if "::" in log and not Path(log).exists():
+        log = log.rpartition("::")[0]
+    return os.path.expanduser(log)  # noqa: PTH111 - a glob is no path
 
 
 def _check_apart(path: Path, source: str) -> None:

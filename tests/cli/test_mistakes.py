@@ -215,3 +215,17 @@ def test_a_full_disk_is_told_in_one_line(cli: Cli, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("streamcmp.engines.local.count", full)
     ran = cli("run", *BOTH)
     assert (ran.code, ran.err) == (2, "error: /spill/x: No space left on device\n")
+
+
+@pytest.mark.usefixtures("logs")
+@pytest.mark.parametrize(
+    "left", ["delta:lake", "file://lake", "iceberg:lake/metadata/1.metadata.json", "~/lake/*.parquet"]
+)
+def test_no_result_lies_among_an_input_s_files(cli: Cli, left: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(Path.cwd()))
+    Path("lake").mkdir()
+    data = Path("lake/part.parquet")
+    data.write_bytes(Path("left.parquet").read_bytes())
+    ran = cli("count", "--left", left, "--right", "right.parquet", "--output", str(data))
+    assert (ran.code, "the input folder" in ran.err or "is also an input" in ran.err) == (2, True)
+    assert data.read_bytes() == Path("left.parquet").read_bytes()

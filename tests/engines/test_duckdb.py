@@ -163,6 +163,16 @@ def test_tables_of_a_database_file_are_logs(database: str, engine: Any) -> None:
     assert (some.ledger.a.paired, some.ledger.b.unmatched) == (50, 150)
 
 
+def test_a_database_file_is_not_overwritten(database: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = Path(database).read_bytes()
+    logs = ["--left", f"{database}::old", "--right", f"{database}::best.ones"]
+    for command in ("run", "count", "flips"):
+        assert main([command, *logs, "--output", database]) == 2
+        assert "is also an input" in capsys.readouterr().err
+    assert main(["convert", f"{database}::old", "--output", database]) == 2
+    assert Path(database).read_bytes() == before
+
+
 def test_a_table_that_is_not_there_is_named(database: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"--left .*::none.*none"):
         api.compare(f"{database}::none", f"{database}::old")
