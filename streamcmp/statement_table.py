@@ -27,8 +27,9 @@ def from_statement(frame: pl.DataFrame, where: str) -> Tally:
         UsageError: a column is missing.
     """
     rule = _rule(frame, where)
-    frame = _named(frame.drop(RULE), rule).with_columns(
-        pl.col(pl.Decimal(38, 0)).cast(pl.Int64, strict=False)
+    frame = _named(frame.drop(RULE), rule)
+    frame = frame.with_columns(
+        _integers(column) for column in frame.iter_columns() if column.dtype == pl.Decimal(38, 0)
     )
     # Engines group -0.0 with 0.0 and print either; logs read here have 0.0.
     frame = frame.with_columns(
@@ -52,6 +53,12 @@ def from_statement(frame: pl.DataFrame, where: str) -> Tally:
             "or false, 1 or 0, a whole number) is counted nowhere where a database makes null of it"
         ) from None
     return tally
+
+
+def _integers(column: pl.Series) -> pl.Series:
+    """In 64 bits where all fit: a slice may be any whole number."""
+    found = column.cast(pl.Int64, strict=False)
+    return found if found.null_count() == column.null_count() else column.cast(pl.Int128)
 
 
 def _rule(frame: pl.DataFrame, where: str) -> Rule:

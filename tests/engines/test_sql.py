@@ -371,6 +371,9 @@ def test_the_result_goes_straight_into_finalize(tmp_path: Path, ending: str) -> 
         api.merge(path)
 
 
+WIDE: dict[str, Any] = {"level": pl.UInt64}
+
+
 def result(**more: Any) -> pl.DataFrame:
     asked = comparison(by=(("domain",),), **more)
     with duckdb.connect() as connection:
@@ -390,6 +393,22 @@ def test_names_without_dots_or_case_and_whole_decimals_are_read() -> None:
             api.finalize(other, duplicates="drop").to_dict()
             == api.finalize(table, duplicates="drop").to_dict()
         )
+
+
+def test_whole_decimals_beyond_64_bits_are_no_nulls() -> None:
+    large = 2**63 + 5
+    sides = [
+        pl.DataFrame({"id": [1, 2, 3], "correct": correct, "level": [large, 7, None]}, schema_overrides=WIDE)
+        for correct in ([1, 0, 1], [0, 1, 1])
+    ]
+    asked = comparison(*sides, by=(("level",),))
+    with duckdb.connect() as connection:
+        for name, frame in zip(("left log", "right"), sides, strict=True):
+            connection.register(name, frame.to_arrow())
+        table = pl.DataFrame(connection.sql(printed(asked, "duckdb")).to_arrow_table())
+    found = api.finalize(table.with_columns(pl.col(pl.UInt64, pl.Int64).cast(pl.Decimal(38, 0))))
+    assert found.to_dict()["results"] == api.finalize(count(asked, Resources()).tally).to_dict()["results"]
+    assert large in [one["slice"].get("level") for one in found.to_dict()["results"]]
 
 
 def test_a_csv_that_lost_its_nulls_is_refused() -> None:
