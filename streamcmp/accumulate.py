@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import product
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,7 @@ from streamcmp.logs.model import CORRECT, MISSING, WRONG
 from streamcmp.tally import CELLS, COUNTERS, OVERALL, family_name, slice_columns, sorted_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from streamcmp.pairing.batch import PairBatch
 
     Counts = npt.NDArray[np.int64]
+    Events = npt.NDArray[np.integer[Any]]  # uint32 or int64
 
 # Events of a slice: 9 * (a guard differs) + 3 * outcome of a + outcome of b, then: the slice itself differs.
 _OUTCOMES = (WRONG, CORRECT, MISSING)
 _MISMATCH, _DIFFERS, _WIDTH = 9, 18, 20
+_MOST_IN_32_BITS = 2**32 - 1
 _CELL = {
     (CORRECT, CORRECT): "both_correct",
     (CORRECT, WRONG): "n_ab",
@@ -81,7 +83,8 @@ class Accumulator:
         self._rule = rule
         self._codecs = codecs
         self._overall = np.zeros(_WIDTH, np.int64)
-        self._families = [np.zeros(16 * _WIDTH, np.int64) for _ in codecs]
+        # Very many slices take half the room, and time, in half the bytes; see `_widen`.
+        self._families: list[Events] = [np.zeros(16 * _WIDTH, np.uint32) for _ in codecs]
         self._lock = Lock()
 
     def add(self, batch: PairBatch) -> None:
@@ -99,6 +102,7 @@ class Accumulator:
             overall[_DIFFERS] = (anywhere if batch.weights is None else batch.weights[anywhere]).sum()
         with self._lock:
             self._overall += overall
+            self._widen()
             for index, codes in enumerate(batch.slices):
                 if len(codes):
                     self._count(index, codes, event, batch.differs[index], batch.weights)
@@ -111,19 +115,28 @@ class Accumulator:
         differs: npt.NDArray[np.bool_] | None,
         weights: Counts | None,
     ) -> None:
-        counts = self._roomy(index, (int(codes.max()) + 1) * _WIDTH)
+        counts = self._roomy(index, int(codes.max()) + 1)
+        each = np.asarray(1 if weights is None else weights, counts.dtype)
         place = codes.astype(np.int64)
         place *= _WIDTH
         if differs is not None and differs.any():
-            np.add.at(counts, place[differs] + _DIFFERS, 1 if weights is None else weights[differs])
+            np.add.at(counts, place[differs] + _DIFFERS, each if weights is None else each[differs])
         place += event
-        # np.add.at beat bincount per batch at every number of slices (measured at 12 and at 1,000,000).
-        np.add.at(counts, place, 1 if weights is None else weights)
+        # np.add.at beat bincount per batch at every number of slices (measured at 12 and at 1,000,000), if
+        # what is added has the type of the counts.
+        np.add.at(counts, place, each)
 
-    def _roomy(self, index: int, size: int) -> Counts:
-        counts = self._families[index]
-        if size > len(counts):
-            grown = np.zeros(max(size, 2 * len(counts)), np.int64)
+    def _widen(self) -> None:
+        """Before any count could pass what 32 bits hold: none is above the number of pairs."""
+        if int(self._overall[:_DIFFERS].sum()) >= _MOST_IN_32_BITS:
+            self._families = [counts.astype(np.int64, copy=False) for counts in self._families]
+
+    def _roomy(self, index: int, slices: int) -> Events:
+        """The table of a family, with room for so many slices."""
+        counts: Events = self._families[index]
+        if slices * _WIDTH > len(counts):
+            # To the next power of two: the first batch of very many slices does not quite show the last.
+            grown = np.zeros((1 << (slices - 1).bit_length()) * _WIDTH, counts.dtype)
             grown[: len(counts)] = counts
             self._families[index] = counts = grown
         return counts
@@ -146,13 +159,14 @@ class Accumulator:
     def tables(self) -> dict[str, pl.DataFrame]:
         """Family name -> sorted table of slices; `overall` first."""
         matrix = _counters_of_events(self._rule)
-        tables = {OVERALL: _counter_frame(self._overall.reshape(1, _WIDTH) @ matrix)}
+        tables = {OVERALL: _counter_frame(dict(enumerate(self._overall.reshape(-1, 1))), matrix)}
+        occurring = np.flatnonzero(self._overall).tolist()  # few as a rule
         for term, codec, flat in zip(self._rule.by, self._codecs, self._families, strict=True):
-            events = flat.reshape(-1, _WIDTH)
-            used = np.flatnonzero(events.any(axis=1))
-            occurring = np.flatnonzero(self._overall)  # few as a rule, and numpy multiplies integers slowly
-            counters = _counter_frame(events[np.ix_(used, occurring)] @ matrix[occurring])
-            frame = codec.decode(used.astype(np.uint32)).hstack(counters.get_columns())
+            columns = {event: np.ascontiguousarray(flat[event::_WIDTH]) for event in occurring}
+            some = [column > 0 for column in columns.values()]
+            used = np.flatnonzero(np.logical_or.reduce(some)) if some else np.zeros(0, np.int64)
+            columns = {event: column[used] for event, column in columns.items()}
+            frame = codec.decode(used.astype(np.uint32)).hstack(_counter_frame(columns, matrix).get_columns())
             tables[family_name(term)] = sorted_table(in_each_slice(frame, codec.overlapping))
         return tables
 
@@ -166,5 +180,12 @@ def in_each_slice(frame: pl.DataFrame, lists: Sequence[str]) -> pl.DataFrame:
     return frame.group_by(slice_columns(frame)).agg(pl.col(*COUNTERS).sum())
 
 
-def _counter_frame(counters: Counts) -> pl.DataFrame:
-    return pl.DataFrame(counters, schema=dict.fromkeys(COUNTERS, pl.Int64), orient="row")
+def _counter_frame(events: Mapping[int, Events], matrix: Counts) -> pl.DataFrame:
+    """COUNTERS from the columns of those events that occurred; no column is no row."""
+    nothing = np.zeros(len(next(iter(events.values()), ())), np.int64)
+    return pl.DataFrame(
+        {
+            name: sum((column for event, column in events.items() if matrix[event, at]), nothing)
+            for at, name in enumerate(COUNTERS)
+        }
+    )

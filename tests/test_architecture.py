@@ -24,7 +24,7 @@ ALLOWED = {
     "ledger": {"comparison", "errors"},
     "earlier": {"errors", "report", "tally"},
     "gates": {"earlier", "errors", "gates", "ledger", "report", "tally"},
-    "report": {"comparison", "errors", "ledger", "report", "tally"},
+    "report": {"ahead", "comparison", "errors", "ledger", "report", "tally"},
 }
 # Rooms that read logs, or know how logs are paired; and what others may still take from them.
 READERS = {"logs", "pairing", "engines"}

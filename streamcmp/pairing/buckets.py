@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from streamcmp import interrupt
-from streamcmp.pairing.ahead import ahead
+from streamcmp.ahead import ahead
 from streamcmp.pairing.batch import make_pairs
 from streamcmp.pairing.matching import match
 from streamcmp.pairing.rows import RowLayout

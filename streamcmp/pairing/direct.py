@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from streamcmp.ahead import ahead
 from streamcmp.logs.model import ID
-from streamcmp.pairing.ahead import ahead
 from streamcmp.pairing.codes import Meetings, Payloads, TooManyPayloads
 from streamcmp.pairing.lockstep import OutOfStep
 from streamcmp.pairing.rows import RowLayout

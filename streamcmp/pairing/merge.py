@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from streamcmp.ahead import ahead
 from streamcmp.logs.model import FILTERED, ID
-from streamcmp.pairing.ahead import ahead
 from streamcmp.pairing.batch import Side, make_pairs
 from streamcmp.pairing.keys import checks_of, is_exact, keys_of
 from streamcmp.pairing.lockstep import OutOfStep

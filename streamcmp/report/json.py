@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import polars as pl
 from polars import selectors
 
+from streamcmp.ahead import ahead
 from streamcmp.errors import InternalError
 from streamcmp.report.model import PIECE_ROWS, Family, Report, slice_dicts
 from streamcmp.report.values import native_json_values
@@ -49,12 +53,18 @@ def _block(lines: Iterable[str]) -> Iterator[str]:
 
 def _results(report: Report) -> Iterator[str]:
     """The results as text of many lines at a time."""
-    for family, rows in report.by_family():
-        for part in rows.iter_slices(PIECE_ROWS):
-            fields = part.select(report.fields)
-            if not all(fields.select(selectors.float().is_finite().all()).row(0)):
-                raise InternalError("a result is not a finite number")
-            yield _native(family, part, fields) or _by_value(family, part, fields)
+    threads = os.cpu_count() or 1
+    with ThreadPoolExecutor(threads) as pool:
+        for family, rows in report.by_family():
+            parts = rows.iter_slices(PIECE_ROWS)
+            yield from ahead(pool, partial(_lines, report, family), parts, threads + 1)
+
+
+def _lines(report: Report, family: Family, part: pl.DataFrame) -> str:
+    fields = part.select(report.fields)
+    if not all(fields.select(selectors.float().is_finite().all()).row(0)):
+        raise InternalError("a result is not a finite number")
+    return _native(family, part, fields) or _by_value(family, part, fields)
 
 
 def _native(family: Family, part: pl.DataFrame, fields: pl.DataFrame) -> str | None:
