@@ -380,6 +380,8 @@ def convert(
     from streamcmp.engines.convert import convert as written
 
     request.check_options("convert", options, ConvertOptions)
+    if shards is None:
+        _check_apart(output, log, None, options)
     both = {**options, "left_model": model, "right_model": model}
     terms = tuple((name,) for name in names_of(by, "--by"))
     comparison = request.comparison(log, log, on, terms, both)
@@ -444,6 +446,7 @@ def flips(
 
     request.check_options("flips", options, CountOptions)
     if output is not None:
+        _check_apart(output, left, right, options)
         form_of(Path(output))
     sides = answer if isinstance(answer, tuple) else (answer, answer)
     question = Question(
@@ -562,6 +565,16 @@ def explain(
 
     comparison = request.comparison(left, right, on, by, options)
     return local.explain(comparison, request.resources(options), options.get("on_note"))
+
+
+def _check_apart(output: str | PathLike[str], left: object, right: object, options: AnyOptions) -> None:
+    """Raise UsageError where `output` cannot be written, or one of the files that are read would be lost."""
+    from streamcmp.target import check_target
+
+    given = [left, right, options.get("truth"), options.get("slices")]
+    several = [one if isinstance(one, (list, tuple)) else [one] for one in given]
+    paths = [fspath(path) for some in several for path in some if isinstance(path, (str, PathLike))]
+    check_target(fspath(output), paths)
 
 
 def _count(

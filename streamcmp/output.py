@@ -8,35 +8,12 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Final
+from typing import IO
 
 from streamcmp.addresses import is_address
 from streamcmp.errors import UsageError
 
 _HELD = 64 * 2**20  # bytes of a result that wait in memory
-_NO_PARQUET = (
-    ".csv",
-    ".tsv",
-    ".json",
-    ".jsonl",
-    ".ndjson",
-    ".arrow",
-    ".feather",
-    ".ipc",
-    ".md",
-    ".txt",
-    ".xml",
-)
-TALLY: Final = ("a tally", ".tally")  # for check_parquet
-
-
-def check_parquet(path: str | os.PathLike[str], what: str, ending: str) -> None:
-    """Raise UsageError where a name says another format than Parquet, in which `what` is written."""
-    said = Path(path).suffix.lower()
-    if said in _NO_PARQUET:
-        raise UsageError(
-            f"--output {path}: {what} is written as Parquet, not {said}; end the name in {ending}"
-        )
 
 
 def write_atomic(path: str | Path, data: bytes | Iterable[bytes]) -> None:

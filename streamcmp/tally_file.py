@@ -18,7 +18,7 @@ from streamcmp.addresses import shown
 from streamcmp.comparison import SIDES, IdShard, Rule
 from streamcmp.errors import DataError, UsageError
 from streamcmp.ledger import LEDGER_FIELDS, Ledger
-from streamcmp.output import TALLY, check_parquet, contents, write_atomic
+from streamcmp.output import contents, write_atomic
 from streamcmp.slicing import intervals
 from streamcmp.tally import (
     ABSENT,
@@ -32,6 +32,7 @@ from streamcmp.tally import (
     slice_columns,
     sorted_table,
 )
+from streamcmp.target import TALLY, check_parquet
 from streamcmp.whole_numbers import whole_numbers
 
 if TYPE_CHECKING:

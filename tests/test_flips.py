@@ -501,3 +501,22 @@ def test_slices_from_a_third_file_stand_beside() -> None:
     table = streamcmp.flips(LEFT, RIGHT, slices=third, by=["topic"], select="pred").table
     assert table is not None
     assert table.select("id", "slice.topic", "kind").rows() == [(1, "t1", "lost"), (2, "t2", "won")]
+
+
+def test_no_input_is_overwritten(tmp_path: Path) -> None:
+    left, right = tmp_path / "left.parquet", tmp_path / "right.parquet"
+    LEFT.write_parquet(left)
+    RIGHT.write_parquet(right)
+    before = left.read_bytes(), right.read_bytes()
+    wrong: list[tuple[Any, dict[str, Any]]] = [
+        (right, {}),
+        (str(left), {}),
+        (left, {"slices": left}),
+        (tmp_path / "nowhere" / "x.parquet", {}),
+    ]
+    for output, options in wrong:
+        with pytest.raises(UsageError, match=r"is also an input|there is no folder"):
+            streamcmp.flips([left], right, output=output, **options)
+    with pytest.raises(UsageError, match="is also an input"):
+        streamcmp.convert(left, left)
+    assert (left.read_bytes(), right.read_bytes()) == before

@@ -29,10 +29,10 @@ from streamcmp.cli.options import (
     Talk,
     Verify,
 )
-from streamcmp.cli.output import check_baseline, check_target, chosen_format, show_judged, show_plan
+from streamcmp.cli.output import check_baseline, chosen_format, show_judged, show_plan
 from streamcmp.cli.reading import reading
 from streamcmp.cli.stderr import Notes, say
-from streamcmp.output import TALLY, check_parquet
+from streamcmp.target import TALLY, check_parquet, check_target
 
 
 @grouped

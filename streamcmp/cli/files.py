@@ -12,9 +12,10 @@ import typer
 from streamcmp.addresses import shown
 from streamcmp.cli.groups import grouped
 from streamcmp.cli.options import LOGS, PASS, SHOW, Logs, Machine, Reading, Talk, choice, option
-from streamcmp.cli.output import check_target, write_stdout
+from streamcmp.cli.output import write_stdout
 from streamcmp.cli.reading import reading
 from streamcmp.cli.stderr import Notes
+from streamcmp.target import check_target
 
 CheckFormat = Literal["text", "json"]
 _NOT_COMPARABLE = 1

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from streamcmp.cli.groups import grouped
 from streamcmp.cli.options import LOGS, Logs, Machine, Names, RowPolicies, Talk, Text, Texts, choice, option
-from streamcmp.cli.output import check_target, write_stdout
+from streamcmp.cli.output import write_stdout
 from streamcmp.cli.reading import reading
 from streamcmp.cli.stderr import Notes, say
 from streamcmp.errors import UsageError
+from streamcmp.target import check_target
 
 if TYPE_CHECKING:
     from streamcmp.flipped import Flips

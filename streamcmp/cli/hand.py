@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from streamcmp.cli.groups import grouped
 from streamcmp.cli.options import SHOW, Names, Statistics, Talk, choice, option
-from streamcmp.cli.output import check_target, chosen_format, write
+from streamcmp.cli.output import chosen_format, write
 from streamcmp.cli.stderr import Notes
 from streamcmp.errors import UsageError
+from streamcmp.target import check_target
 
 if TYPE_CHECKING:
     from streamcmp.in_hand import McnemarResult

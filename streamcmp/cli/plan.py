@@ -12,8 +12,9 @@ from streamcmp.analysis import Alternative, Test
 from streamcmp.cli.groups import grouped
 from streamcmp.cli.hand import ENDINGS, ShowTest
 from streamcmp.cli.options import Talk, choice, option
-from streamcmp.cli.output import check_target, chosen_format, write
+from streamcmp.cli.output import chosen_format, write
 from streamcmp.cli.stderr import Notes
+from streamcmp.target import check_target
 
 if TYPE_CHECKING:
     from streamcmp.planning import PowerPlan

@@ -8,10 +8,11 @@ from typing import Annotated, Literal
 
 from streamcmp.cli.groups import grouped
 from streamcmp.cli.options import LOGS, SHOW, Logs, Names, RowPolicies, Talk, choice, option
-from streamcmp.cli.output import check_target, write
+from streamcmp.cli.output import write
 from streamcmp.cli.reading import reading
 from streamcmp.cli.stderr import Notes
 from streamcmp.errors import UsageError
+from streamcmp.target import check_target
 
 # As in engines/warehouse.py, which loads too much for --help.
 Dialect = Literal[

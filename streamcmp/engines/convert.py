@@ -23,9 +23,10 @@ from streamcmp.comparison import Comparison, IdShard
 from streamcmp.errors import EmptyLog, InternalError, UsageError
 from streamcmp.logs.export import SORT_KEY, open_export
 from streamcmp.logs.formats.parquet import LOG_KEY
-from streamcmp.output import check_new, check_parquet, new_folder, replacing
+from streamcmp.output import check_new, new_folder, replacing
 from streamcmp.resources import Resources
 from streamcmp.stable_hash import shards_of
+from streamcmp.target import check_parquet
 
 _CHUNK_ROWS, _GROUP_ROWS = 65_536, 500_000
 _LARGEST_RUN = 256 << 20
