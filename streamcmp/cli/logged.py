@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
@@ -16,16 +17,21 @@ EVERY = 5.0  # seconds
 
 
 @contextmanager
-def logged(meter: Meter) -> Iterator[None]:
-    """Say how far `meter` is, until the block ends."""
+def beside(watch: Callable[[Event], None]) -> Iterator[None]:
+    """Have a thread `watch` until the block ends; it ends soon after its event is set."""
     over = Event()
-    watcher = Thread(target=_watch, args=(meter, over), daemon=True)
+    watcher = Thread(target=watch, args=(over,), daemon=True)
     watcher.start()
     try:
         yield
     finally:
         over.set()
         watcher.join()
+
+
+def logged(meter: Meter) -> AbstractContextManager[None]:
+    """Say how far `meter` is, until the block ends."""
+    return beside(partial(_watch, meter))
 
 
 def _watch(meter: Meter, over: Event) -> None:

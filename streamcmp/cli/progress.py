@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event, Thread
+from functools import partial
+from threading import Event
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+from streamcmp.cli.logged import beside
 
 if TYPE_CHECKING:
     from streamcmp.meter import Meter
@@ -28,15 +31,8 @@ def shown(meter: Meter) -> Iterator[None]:
         console=Console(stderr=True),
         transient=True,
     )
-    over = Event()
-    watcher = Thread(target=_watch, args=(meter, progress, over), daemon=True)
-    with progress:
-        watcher.start()
-        try:
-            yield
-        finally:
-            over.set()
-            watcher.join()
+    with progress, beside(partial(_watch, meter, progress)):
+        yield
 
 
 def _watch(meter: Meter, progress: Progress, over: Event) -> None:
