@@ -20,14 +20,26 @@ def ahead(
 ) -> Iterator[Result]:
     """`map(work, items)`, with no more than `limit` items taken but not yet handed back.
 
-    Numpy and Polars let go of Python's lock while they work, so threads do run side by side.
+    Where the items end with an error, it comes after all results of those before. Numpy and Polars let go of
+    Python's lock while they work, so threads do run side by side.
     """
     waiting: deque[Future[Result]] = deque()
-    for item in items:
+    failed: Exception | None = None
+    todo = iter(items)
+    while True:
         interrupt.check()
+        try:
+            item = next(todo)
+        except StopIteration:
+            break
+        except Exception as error:  # noqa: BLE001 - raised below
+            failed = error
+            break
         waiting.append(pool.submit(work, item))
         if len(waiting) >= limit:
             yield waiting.popleft().result()
     while waiting:
         interrupt.check()
         yield waiting.popleft().result()
+    if failed is not None:
+        raise failed

@@ -7,12 +7,14 @@ hex, dates and times as in ISO 8601.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
+from streamcmp.ahead import ahead
 from streamcmp.errors import UsageError
 from streamcmp.json_text import JSON, ready, text_of, unmark
 
@@ -45,14 +47,18 @@ def form_of(path: Path) -> str:
 
 def write_tables(path: Path, form: str, tables: Iterable[pl.DataFrame]) -> int:
     """Write all pieces, of which there is one at least; how many rows they are. Equal pieces, equal bytes."""
-    rows = 0
     with ExitStack() as closing:
         write: Write | None = None
-        for table in tables:
+
+        def written(table: pl.DataFrame) -> int:
+            nonlocal write
             write = write or _WRITERS[form](path, table, closing)
             write(table)
-            rows += table.height
-    return rows
+            return table.height
+
+        # Beside the making of the next piece, which waits for reading most of the time.
+        pool = closing.enter_context(ThreadPoolExecutor(1))
+        return sum(ahead(pool, written, tables, 2))
 
 
 def plain(table: pl.DataFrame) -> pl.DataFrame:
@@ -77,7 +83,9 @@ def _ipc(path: Path, first: pl.DataFrame, closing: ExitStack) -> Write:
 
 
 def _arrow(table: pl.DataFrame) -> pa.Table:
-    return plain(table).rechunk().to_arrow()
+    numbered = dict(zip(table.columns, map(str, range(table.width)), strict=True))
+    # A name with a NUL in it would end Polars' thread on its way to Arrow.
+    return plain(table).rechunk().rename(numbered).to_arrow().rename_columns(table.columns)
 
 
 def _csv(path: Path, first: pl.DataFrame, closing: ExitStack) -> Write:

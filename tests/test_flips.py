@@ -403,13 +403,15 @@ def test_a_lost_row_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rows_that_do_not_belong_together_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    of_b = FlipRows._of_b
+    by_b = FlipRows._by_b
 
     def turned(self: FlipRows) -> Any:
-        for wanted in of_b(self):
-            yield replace(wanted, places=wanted.places[::-1])
+        found = by_b(self)
+        pieces = [[rows, places[::-1]] for rows, places in found.windows()]
+        monkeypatch.setattr(found, "windows", lambda: iter(pieces))
+        return found
 
-    monkeypatch.setattr(FlipRows, "_of_b", turned)
+    monkeypatch.setattr(FlipRows, "_by_b", turned)
     with pytest.raises(InternalError, match="different ids"):
         streamcmp.flips(LEFT, RIGHT)
 

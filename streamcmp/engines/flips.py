@@ -17,12 +17,13 @@ from streamcmp import interrupt
 from streamcmp.accumulate import cells_of_events, events_of
 from streamcmp.comparison import ROW, check_choice
 from streamcmp.engines import local
-from streamcmp.engines.gathered import IDENTITY, LABEL, Gathered, Wanted
+from streamcmp.engines.gathered import IDENTITY, LABEL, Gathered
 from streamcmp.engines.sampling import sample
 from streamcmp.errors import ChangedType, InternalError, UsageError
+from streamcmp.logs.picking import Wanted, in_turn
 from streamcmp.logs.shown import KIND, Shown, answers_of, label_of, located, need_answers, shown, sides
 from streamcmp.meter import Meter
-from streamcmp.pairing.located import Located
+from streamcmp.pairing.located import Located, evenly
 from streamcmp.pairing.spill import hold_bytes
 from streamcmp.tally import CELLS, OVERALL, SLICE_PREFIX, as_text, filed_by_id
 
@@ -162,26 +163,31 @@ class FlipRows:
         pair, a, b = sides(self._pair)
         window = self._window_rows()
         identify = not pair.positional
-        made = [
-            Gathered(a, self.shown.of("a"), window, self._resources,
-                     identify=identify, label=self.shown.truth is not None)
-        ]  # fmt: skip
+        shows = self.shown
+        left = Gathered(
+            a, shows.of("a"), window, self._resources, identify=identify, label=shows.truth is not None
+        )
+        made = [left]
         if pair.both is None:
-            made.append(
-                Gathered(b, self.shown.of("b"), window, self._resources, identify=identify, label=False)
-            )
-        self._meter.begin("reading flips", sum(log.estimated_rows for log in (a, b)[: len(made)]))
-        for gathered, wanted in zip(made, (self._of_a, self._of_b), strict=False):
+            made.append(Gathered(b, shows.of("b"), window, self._resources, identify=identify, label=False))
+        for gathered in made:
             self._closing.callback(gathered.close)
-            gathered.take(wanted(), self._meter)
-            gathered.settle()
         if not self.rows:
             yield self._table(
                 [np.empty(0, plane) for plane in self._types()], [one.nothing() for one in made]
             )
-        for number, planes in enumerate(self._in_windows(window)):
+            return
+        self._meter.begin("reading flips", sum(log.estimated_rows for log in (a, b)[: len(made)]))
+        for right in made[1:]:
+            by_b = self._by_b()
+            right.take((Wanted(*entries) for entries in by_b.windows()), by_b.last, self._meter)
+        windows = [
+            left.in_order(in_turn(self._windows()), self._last_of_a(), self._meter),
+            *(right.windows() for right in made[1:]),
+        ]
+        for planes, *rows in zip(evenly(self._windows(), window), *windows, strict=True):
             interrupt.check()
-            yield self._table(planes, [one.window(number, len(planes[0])) for one in made])
+            yield self._table(planes, rows)
 
     def _types(self) -> list[np.dtype[Any]]:
         """Of what is kept of a flip: its rows, its kind, its slices."""
@@ -214,21 +220,22 @@ class FlipRows:
             yield [plane[:left] for plane in planes]
             left -= len(planes[0])
 
-    def _of_a(self) -> Iterator[Wanted]:
-        place = 0
-        for planes in self._windows():
-            yield Wanted(planes[0], np.arange(place, place + len(planes[0])))
-            place += len(planes[0])
-
-    def _of_b(self) -> Iterator[Wanted]:
+    def _by_b(self) -> Located:
+        """The flips that are given, by b's rows, each with its place."""
         turned = Located([np.dtype(np.int64)] * 2, self._resources.spill_dir, hold_bytes(self._resources))
         self._closing.callback(turned.close)
         place = 0
         for planes in self._windows():
             turned.append([planes[1], np.arange(place, place + len(planes[1]))])
             place += len(planes[1])
-        for rows, places in turned.windows():
-            yield Wanted(rows, places)
+        return turned
+
+    def _last_of_a(self) -> int:
+        """The last row of a that is given."""
+        assert self._found is not None
+        if self.rows == self._found.entries:
+            return self._found.last
+        return max(int(planes[0][-1]) for planes in self._windows())
 
     def _window_rows(self) -> int:
         """How many rows make a table: so many that they take 16 MB, by the size of the files alone."""
@@ -239,18 +246,6 @@ class FlipRows:
             rows = self.counted.tally.ledger.side(log.side).rows if self.counted.tally.ledger else 1
             per_row += 4 * known // max(1, rows) + 16 * len(self.shown.of(log.side))
         return min(_MOST_WINDOW, max(_LEAST_WINDOW, _WINDOW_BYTES // max(1, per_row)))
-
-    def _in_windows(self, rows: int) -> Iterator[Planes]:
-        """The flips by so many at a time."""
-        held: Planes = [np.empty(0, dtype) for dtype in self._types()]
-        for planes in self._windows():
-            held = [np.concatenate(both) for both in zip(held, planes, strict=True)]
-            whole = len(held[0]) - len(held[0]) % rows
-            for start in range(0, whole, rows):
-                yield [plane[start : start + rows] for plane in held]
-            held = [plane[whole:] for plane in held]
-        if len(held[0]):
-            yield held
 
     def _table(self, planes: Planes, gathered: Sequence[pl.DataFrame]) -> pl.DataFrame:
         """One table of the result."""
@@ -269,7 +264,7 @@ class FlipRows:
                 # What ids may lack is text in every table, whether one is lacking there or not.
                 text = column.name in filed and column.dtype != pl.Enum
                 found.setdefault(column.name, as_text(column) if text else column)
-        kinds = pl.Series(KIND, [_NAMES[kind] for kind in planes[2].tolist()], pl.String)
+        kinds = pl.Series(KIND, _NAMES, pl.String).gather(planes[2])
         columns += [*found.values(), kinds]
         if given.truth is not None:
             columns.append(of["a"][LABEL].alias(given.truth))

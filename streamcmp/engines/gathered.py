@@ -1,11 +1,13 @@
 """Rows of one log, taken by their numbers in one pass, and given back in the order of the result.
 
-What is taken waits in memory up to a limit, then in a file without a name, cut by where it belongs in the
-result: so that rows of a log in any order are put in order in bounded memory.
+Rows that come in that order are given back as the pass reaches them. Others wait: in a file without a name,
+cut by where they belong in the result; and in memory, up to a limit, while they are too scattered to be cut.
+So rows of a log in any order are put in order in bounded memory.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -13,22 +15,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from streamcmp import interrupt
+from streamcmp.ahead import ahead
 from streamcmp.errors import InternalError
 from streamcmp.json_text import JSON, AsText, to_json
 from streamcmp.logs.judged import labels_of
 from streamcmp.logs.lookup import Ids
+from streamcmp.logs.picking import Pick, picked
 from streamcmp.logs.slices import common_type
 from streamcmp.logs.truth import LABEL as TRUTH_LABEL
 from streamcmp.logs.values import NUMBERS, Column, kind_of
 from streamcmp.scratch import Scratch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy.typing as npt
 
     from streamcmp.logs.lookup import Table
+    from streamcmp.logs.picking import Picked, Wanted
     from streamcmp.logs.reading import ShardedLog
     from streamcmp.logs.view import Part
     from streamcmp.meter import Meter
@@ -42,20 +46,14 @@ _EXACT = 2**53
 _SHARE = 4  # of the memory may be taken by what a log is read with, at a time
 _HELD_SHARE = 12  # and by rows that wait
 _MOST_HELD = 64 << 20  # more is no faster, and sorted as a whole takes several times as much (measured)
+_SPARE, _PAGE = 4, 1 << 16  # so many times their bytes texts may keep alive; Polars' reader leaves twice
+_OLDEST = pl.CompatLevel.oldest()
 _LEAST_CHUNK, _MOST_CHUNK = 2_000, 131_072
 _CHUNK_BYTES = 16 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which rows of a log, in rising order, and where each belongs in the result."""
-
-    rows: Numbers
-    places: Numbers
-
-
 class Gathered:
-    """The rows taken of one log. `take` once, `settle`, then each `window` once; close in the end."""
+    """The rows taken of one log, once, in windows of so many rows of the result. Close it in the end."""
 
     def __init__(
         self,
@@ -71,34 +69,63 @@ class Gathered:
         self._log, self._names = log, list(names)
         self._window_rows = window_rows
         self._identify, self._label = identify, label
-        self._scratch = Scratch(resources.spill_dir)
         self._memory = resources.memory
         self._most_rows = resources.rows_at_a_time(_MOST_CHUNK)
-        self._most_held = min(_MOST_HELD, resources.memory // _HELD_SHARE)
-        self._held: list[tuple[tuple[pl.DataType, ...], bytes]] = []
-        self._held_bytes = 0
-        self._pieces: dict[int, list[tuple[int, int]]] = {}
-        self._last: dict[int, list[pl.DataFrame]] = {}
         self._types = _Types(log.cook.parts, self._names)
+        self._waiting = _Waiting(resources, window_rows)
 
-    def take(self, wanted: Iterator[Wanted], meter: Meter) -> None:
-        """One pass over the log, up to the last row wanted."""
-        done = 0
-        raw = self._read_names()
-        todo = _Rows(wanted)
-        if not todo.more():
+    def in_order(self, wanted: Iterator[Wanted], last: int, meter: Meter) -> Iterator[pl.DataFrame]:
+        """One pass, up to the `last` row wanted, for rows in the order of places: windows as they fill.
+
+        The types of logs whose files do not tell theirs are known in the end only: their rows wait.
+        """
+        if any(part.sparse for part in self._log.cook.parts):
+            self.take(wanted, last, meter)
+            yield from self.windows()
             return
-        for part, batch in self._log.cook.raw(raw, self._chunk_rows(), self._memory // _SHARE):
-            interrupt.check()
-            end = done + batch.height
-            rows, places = todo.below(end)
-            if len(rows):
-                self._add(part, batch[rows - done], places, done)
-            meter.add(batch.height)
-            done = end
-            if not todo.more():
-                return
-        raise InternalError(f"{self._log.cook.parts[0].label} ended before the last row that was wanted")
+        held: list[pl.DataFrame] = []
+        height = given = 0
+        for frame in self._pass(wanted, last, meter):
+            held.append(frame)
+            height += frame.height
+            while height >= self._window_rows:
+                joined = pl.concat(map(self._types.unify, held))
+                yield self._window(joined.head(self._window_rows), given)
+                held, height = [joined.slice(self._window_rows)], height - self._window_rows
+                given += self._window_rows
+        if height:
+            yield self._window(pl.concat(map(self._types.unify, held)), given)
+
+    def take(self, wanted: Iterator[Wanted], last: int, meter: Meter) -> None:
+        """One pass, up to the `last` row wanted; then all wait for `windows`."""
+        with ThreadPoolExecutor(1) as pool:
+            for _ in ahead(pool, self._waiting.add, self._pass(wanted, last, meter), 2):
+                pass
+        self._waiting.settle()
+
+    def windows(self) -> Iterator[pl.DataFrame]:
+        """All that was taken, in the result's order and the types of the whole log; once."""
+        for number, pieces in enumerate(self._waiting.windows()):
+            if not pieces:
+                raise InternalError("rows that were wanted did not come")
+            joined = pl.concat([self._types.unify(piece) for piece in pieces])
+            yield self._window(joined, number * self._window_rows)
+
+    def _window(self, rows: pl.DataFrame, start: int) -> pl.DataFrame:
+        """The rows of the result from `start` on, in order."""
+        places = rows[_AT].to_numpy()
+        if not rises(places):
+            rows = rows.sort(_AT)
+            places = rows[_AT].to_numpy()
+        if not np.array_equal(places, np.arange(start, start + rows.height)):
+            raise InternalError("rows that were wanted came twice, or not at all")
+        return rows.drop(_AT).rechunk()
+
+    def _pass(self, wanted: Iterator[Wanted], last: int, meter: Meter) -> Iterator[pl.DataFrame]:
+        """The rows wanted, as they come, with their places, in memory of their own."""
+        pick = Pick(self._read_names(), self._chunk_rows(), self._memory // _SHARE)
+        for some in picked(self._log.cook, pick, wanted, last, meter):
+            yield _own(self._shown(some))
 
     def _read_names(self) -> list[str]:
         """What is read: to be shown as it is, so that objects and lists pass; ids only to compare."""
@@ -114,64 +141,18 @@ class Gathered:
         most = min(_CHUNK_BYTES, self._memory // 24)
         return min(self._most_rows, max(_LEAST_CHUNK, most // max(1, per_row)))
 
-    def _add(self, part: Part, rows: pl.DataFrame, places: Numbers, before: int) -> None:
-        columns = {name: Column(name, rows.schema[name], part.shard.untyped) for name in rows.columns}
-        extra = [pl.Series(_AT, places)]
+    def _shown(self, some: Picked) -> pl.DataFrame:
+        rows, untyped = some.rows, some.part.shard.untyped
+        columns = {name: Column(name, rows.schema[name], untyped) for name in rows.columns}
+        extra = [pl.Series(_AT, some.places)]
         if self._identify or self._label:
-            expr, _ = self._log.recipe.identify(columns, f"{part.label}, near row {before + 1:,}")
+            expr, _ = self._log.recipe.identify(columns, f"{some.part.label}, from row {some.first + 1:,} on")
             extra.append(rows.select(expr.alias(IDENTITY)).to_series())
         if self._label:
             extra.append(
                 self._labels().attach(pl.DataFrame([extra[-1]]), Ids.of(extra[-1]))[TRUTH_LABEL].alias(LABEL)
             )
-        self._hold(pl.DataFrame([*self._types.plainer([rows[name] for name in self._names]), *extra]))
-
-    def _hold(self, frame: pl.DataFrame) -> None:
-        # As bytes: rows taken from a frame keep all texts of that frame alive (measured).
-        data = _packed(frame)
-        self._held.append((tuple(frame.dtypes), data))
-        self._held_bytes += len(data)
-        if self._held_bytes > self._most_held:
-            for joined in self._joined():
-                for window, piece in self._cut(joined):
-                    packed = _packed(piece)
-                    place = (self._scratch.append(packed), len(packed))
-                    self._pieces.setdefault(window, []).append(place)
-
-    def _joined(self) -> Iterator[pl.DataFrame]:
-        """What is held, one frame per schema, each by place; nothing is held then."""
-        held, self._held, self._held_bytes = self._held, [], 0
-        by_schema: dict[tuple[pl.DataType, ...], list[pl.DataFrame]] = {}
-        for schema, data in held:
-            by_schema.setdefault(schema, []).append(_unpacked(data))
-        del held
-        for frames in by_schema.values():
-            yield pl.concat(frames).sort(_AT)
-
-    def _cut(self, frame: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
-        """The windows of a frame that is sorted by place."""
-        windows = frame[_AT].to_numpy() // self._window_rows
-        starts = np.flatnonzero(np.diff(windows, prepend=-1))
-        for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(windows)], strict=True):
-            yield int(windows[start]), frame.slice(start, stop - start)
-
-    def settle(self) -> None:
-        """After the pass: types are known, and what is held is cut, too."""
-        for joined in self._joined():
-            for window, piece in self._cut(joined):
-                self._last.setdefault(window, []).append(piece)
-
-    def window(self, number: int, rows: int) -> pl.DataFrame:
-        """The columns of one window of so many rows, in the result's order and the types of the whole log."""
-        pieces = [_unpacked(self._scratch.read(*place)) for place in self._pieces.pop(number, ())]
-        pieces += self._last.pop(number, [])
-        if not pieces:
-            raise InternalError("rows that were wanted did not come")
-        joined = pl.concat([self._types.unify(piece) for piece in pieces]).sort(_AT).rechunk()
-        start = number * self._window_rows
-        if not np.array_equal(joined[_AT].to_numpy(), np.arange(start, start + rows)):
-            raise InternalError("rows that were wanted came twice, or not at all")
-        return joined.drop(_AT)
+        return pl.DataFrame([*self._types.plainer([rows[name] for name in self._names]), *extra])
 
     def nothing(self) -> pl.DataFrame:
         """No rows, with the columns that a window would have."""
@@ -190,48 +171,91 @@ class Gathered:
 
     def close(self) -> None:
         """Free memory and disk."""
-        self._held, self._last = [], {}
+        self._waiting.close()
+
+
+class _Waiting:
+    """Rows that wait until the pass is over, by the window they belong to. `add`, `settle`, `windows`."""
+
+    def __init__(self, resources: Resources, window_rows: int) -> None:
+        self._window_rows = window_rows
+        self._scratch = Scratch(resources.spill_dir)
+        self._most_held = min(_MOST_HELD, resources.memory // _HELD_SHARE)
+        self._held: list[pl.DataFrame] = []
+        self._held_bytes = 0
+        self._pieces: dict[int, list[tuple[int, int]]] = {}
+
+    def add(self, rows: pl.DataFrame) -> None:
+        """Some more rows, with their places."""
+        self._held.append(rows)
+        self._held_bytes += int(rows.estimated_size())
+        if self._held_bytes > self._most_held:
+            self.settle()
+
+    def settle(self) -> None:
+        """Cut what is held, and write it."""
+        held, self._held, self._held_bytes = self._held, [], 0
+        by_schema: dict[tuple[pl.DataType, ...], list[pl.DataFrame]] = {}
+        for rows in held:
+            by_schema.setdefault(tuple(rows.dtypes), []).append(rows)
+        del held
+        for several in by_schema.values():
+            self._write(self._cut(pl.concat(several)))
+
+    def _cut(self, rows: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
+        """Rows by window, each in the order of places."""
+        places = rows[_AT].to_numpy()
+        if not rises(places):
+            rows = rows[np.argsort(places)]
+            places = rows[_AT].to_numpy()
+        windows = places // self._window_rows
+        starts = np.flatnonzero(np.diff(windows, prepend=-1))
+        for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(windows)], strict=True):
+            yield int(windows[start]), rows.slice(start, stop - start)
+
+    def _write(self, pieces: Iterable[tuple[int, pl.DataFrame]]) -> None:
+        for window, piece in pieces:
+            packed = _packed(piece)
+            self._pieces.setdefault(window, []).append((self._scratch.append(packed), len(packed)))
+
+    def windows(self) -> Iterator[list[pl.DataFrame]]:
+        """The pieces of each window."""
+        for window in range(max(self._pieces, default=-1) + 1):
+            yield [_unpacked(self._scratch.read(*place)) for place in self._pieces.pop(window, ())]
+
+    def close(self) -> None:
+        """Free memory and disk."""
+        self._held = []
         self._scratch.close()
 
 
-def _packed(frame: pl.DataFrame) -> bytes:
-    """A frame as bytes; in the oldest layout, which holds no text but the frame's own."""
+def rises(places: Numbers) -> bool:
+    """Whether each number is greater than the one before."""
+    return bool((places[1:] > places[:-1]).all())
+
+
+def _own(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows; in memory of their own where they keep far more alive, as texts of a whole batch."""
+    return _unpacked(_packed(rows)) if any(map(_borrows, rows.iter_columns())) else rows
+
+
+def _borrows(column: pl.Series) -> bool:
+    if column.dtype not in (pl.String, pl.Binary):
+        return column.dtype.is_nested()
+    # Without its name: one with a NUL would end Polars' thread.
+    alive = column.alias("").to_arrow(compat_level=pl.CompatLevel.newest()).get_total_buffer_size()
+    return bool(alive > _SPARE * column.estimated_size() + _PAGE)
+
+
+def _packed(rows: pl.DataFrame) -> memoryview:
+    """Rows as bytes; in the oldest layout, which holds no text but their own."""
     buffer = BytesIO()
-    frame.write_ipc_stream(buffer, compat_level=pl.CompatLevel.oldest())
-    return buffer.getvalue()
+    rows.write_ipc_stream(buffer, compat_level=_OLDEST)
+    return buffer.getbuffer()
 
 
-def _unpacked(data: bytes | bytearray) -> pl.DataFrame:
+def _unpacked(data: bytearray | memoryview) -> pl.DataFrame:
     return pl.read_ipc_stream(BytesIO(data))
-
-
-class _Rows:
-    """Wanted rows, handed out as a pass reaches them."""
-
-    def __init__(self, wanted: Iterator[Wanted]) -> None:
-        self._wanted = wanted
-        self._hand: Wanted | None = None
-
-    def more(self) -> bool:
-        """Whether any are left."""
-        while self._hand is None or not len(self._hand.rows):
-            self._hand = next(self._wanted, None)
-            if self._hand is None:
-                return False
-        return True
-
-    def below(self, end: int) -> tuple[Numbers, Numbers]:
-        """Those whose numbers are below `end`, with their places."""
-        rows, places = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        while self.more():
-            assert self._hand is not None
-            cut = int(np.searchsorted(self._hand.rows, end))
-            if not cut:
-                break
-            rows.append(self._hand.rows[:cut])
-            places.append(self._hand.places[:cut])
-            self._hand = Wanted(self._hand.rows[cut:], self._hand.places[cut:])
-        return np.concatenate(rows), np.concatenate(places)
 
 
 @dataclass

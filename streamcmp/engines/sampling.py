@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from streamcmp.engines.gathered import IDENTITY, Gathered, Wanted
+from streamcmp.engines.gathered import IDENTITY, Gathered
+from streamcmp.logs.picking import in_turn
 from streamcmp.logs.shown import sides
+from streamcmp.pairing.located import evenly
 from streamcmp.stable_hash import stable_hash
 
 if TYPE_CHECKING:
@@ -68,32 +70,11 @@ def _hashed(
     ids = Gathered(a, (), _HASHED_ROWS, resources, identify=True, label=False)
     try:
         meter.begin("reading ids", a.estimated_rows)
-        ids.take(_rows(found), meter)
-        ids.settle()
-        held: Planes = []
-        number = 0
-        for planes in found.windows():
-            held = [np.concatenate(both) for both in zip(held, planes, strict=True)] if held else planes
-            while len(held[0]) >= _HASHED_ROWS:
-                yield _with_hash(ids, number, [plane[:_HASHED_ROWS] for plane in held], seed)
-                held, number = [plane[_HASHED_ROWS:] for plane in held], number + 1
-        if held and len(held[0]):
-            yield _with_hash(ids, number, held, seed)
+        windows = ids.in_order(in_turn(found.windows()), found.last, meter)
+        for planes, window in zip(evenly(found.windows(), _HASHED_ROWS), windows, strict=True):
+            yield planes, stable_hash(window[IDENTITY], seed)
     finally:
         ids.close()
-
-
-def _with_hash(
-    ids: Gathered, number: int, planes: Planes, seed: int
-) -> tuple[Planes, npt.NDArray[np.uint64]]:
-    return planes, stable_hash(ids.window(number, len(planes[0]))[IDENTITY], seed)
-
-
-def _rows(found: Located) -> Iterator[Wanted]:
-    place = 0
-    for planes in found.windows():
-        yield Wanted(planes[0], np.arange(place, place + len(planes[0])))
-        place += len(planes[0])
 
 
 class _Slices:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import NoReturn, Protocol
@@ -12,6 +14,7 @@ import polars as pl
 from polars.exceptions import InvalidOperationError, PolarsError
 from polars.selectors import by_name
 
+from streamcmp.ahead import ahead
 from streamcmp.comparison import SideName
 from streamcmp.errors import BadValue, DataError, InternalError
 from streamcmp.logs.lookup import Ids
@@ -70,20 +73,10 @@ class Cook:
         names = list(dict.fromkeys(recipe.id_names))
         for part in self.parts:
             before = 0
-            for batch in self._raw(part, names):
+            for batch in self._raw(part, names, CHUNK_ROWS):
                 columns = self._columns(batch, names, part)
                 yield self._identify(recipe, batch, columns, _place(part, before))
                 before += batch.height
-
-    def raw(self, names: Sequence[str], chunk_rows: int, most: int) -> Iterator[tuple[Part, pl.DataFrame]]:
-        """The named columns of every part as they stand, in order, about `chunk_rows` rows at a time.
-
-        most: bytes that one part may take to read. Types may change from batch to batch.
-        """
-        for part in self.parts:
-            spared = replace(part, shard=part.shard.sparing(names, most))
-            for batch in self._raw(spared, names, chunk_rows):
-                yield part, batch
 
     def head(self, rows: int) -> pl.DataFrame | None:
         """At most the first `rows` rows of the first shard, unchecked; None where only a pass would tell."""
@@ -113,7 +106,7 @@ class Cook:
                 yield from self._scan(list(parts), chunk_rows)
             else:
                 for part in parts:
-                    yield from self._convert(part, readers)
+                    yield from self._convert(part, readers, chunk_rows)
 
     def _readers(self) -> list[Attach]:
         return [one.reader() for one in self.attached]
@@ -189,32 +182,54 @@ class Cook:
         hint = "; TRY_CAST gives null where CAST fails" if "CAST(" in sql.upper() else ""
         return DataError(f"{where}: {sql} fails: {said}{hint}")
 
-    def _convert(self, part: Part, readers: Sequence[Attach]) -> Iterator[pl.DataFrame]:
+    def _convert(
+        self, part: Part, readers: Sequence[Attach], chunk_rows: int = CHUNK_ROWS
+    ) -> Iterator[pl.DataFrame]:
         """One shard batch by batch, each by its own types."""
         names = self._names()
         before = 0
-        for raw in self._raw(part, names):
-            batch, where = raw, _place(part, before)
-            columns = self._columns(batch, names, part)
-            try:
-                batch = self._with_attached(batch, columns, where, readers)
-                built = self._build(columns, where)
-                done = batch.select(_exprs(built))
-            except PolarsError as error:
-                blamed = self._blamed(error, where)
-                raise blamed or DataError(f"{where}: {str(error).splitlines()[0]}") from error
-            for prefix, canonical in built.items():
-                row = first_bad(done[prefix + BAD])
-                if row is not None:
-                    check = canonical.checks[done[prefix + BAD][row] - 1]
-                    values = [(name, batch[name][row]) for name in check.columns]
-                    refuse(part.label, before + row, values, check.problem)
-            before += batch.height
-            yield self._without_checks(done)
+
+        def prepared() -> Iterator[tuple[pl.DataFrame, dict[str, Canonical], str]]:
+            read = 0
+            for raw in self._raw(part, names, chunk_rows):
+                where = _place(part, read)
+                read += raw.height
+                columns = self._columns(raw, names, part)
+                with self._blaming(where):
+                    batch = self._with_attached(raw, columns, where, readers)
+                yield batch, self._build(columns, where), where
+
+        def computed(
+            item: tuple[pl.DataFrame, dict[str, Canonical], str],
+        ) -> tuple[pl.DataFrame, dict[str, Canonical], pl.DataFrame]:
+            batch, built, where = item
+            with self._blaming(where):
+                return batch, built, batch.select(_exprs(built))
+
+        # Beside the reading of the next batch: Polars lets one query wait for another's threads.
+        with ThreadPoolExecutor(1) as pool:
+            for batch, built, done in ahead(pool, computed, prepared(), 2):
+                for prefix, canonical in built.items():
+                    row = first_bad(done[prefix + BAD])
+                    if row is not None:
+                        check = canonical.checks[done[prefix + BAD][row] - 1]
+                        values = [(name, batch[name][row]) for name in check.columns]
+                        refuse(part.label, before + row, values, check.problem)
+                before += batch.height
+                yield self._without_checks(done)
         if part.shard.rows is not None and before != part.shard.rows:
             raise InternalError(f"{part.label} holds {part.shard.rows:,} rows, but {before:,} came out")
 
-    def _raw(self, part: Part, names: Sequence[str], chunk_rows: int = CHUNK_ROWS) -> Iterator[pl.DataFrame]:
+    @contextmanager
+    def _blaming(self, where: str) -> Iterator[None]:
+        """What Polars refuses is blamed on the SQL that is evaluated, if any."""
+        try:
+            yield
+        except PolarsError as error:
+            blamed = self._blamed(error, where)
+            raise blamed or DataError(f"{where}: {str(error).splitlines()[0]}") from error
+
+    def _raw(self, part: Part, names: Sequence[str], chunk_rows: int) -> Iterator[pl.DataFrame]:
         frame = part.shard.lazy()
         if frame is None:
             return part.shard.batches(names)
@@ -310,12 +325,12 @@ def _in_order(batches: Iterator[pl.DataFrame], label: str) -> Iterator[pl.DataFr
     """The batches without their row numbers, which must count up from 0."""
     seen = 0
     for batch in batches:
-        numbers = batch[_NUMBER]
+        numbers = batch.drop_in_place(_NUMBER)  # see `_without_checks`
         ends = (numbers.first(), numbers.last()) == (seen, seen + batch.height - 1)
         if not (ends and numbers.is_sorted()):
             raise InternalError(f"the rows of {label} came out of the reader in another order")
         seen += batch.height
-        yield batch.drop(_NUMBER)
+        yield batch
 
 
 def _exprs(built: Mapping[str, Canonical]) -> list[pl.Expr]:

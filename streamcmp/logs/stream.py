@@ -37,10 +37,15 @@ def stream(
         raise unreadable(label, error) from error
     interrupt.check()
     if rows is not None and seen != rows:
-        raise DataError(
-            f"{label} holds {rows:,} rows by its metadata, but {seen:,} came out of the reader: the file is "
-            "damaged"
-        )
+        raise ended_early(label, rows, seen)
+
+
+def ended_early(label: str, rows: int, seen: int) -> DataError:
+    """The error for a file that has not the rows that its metadata promised."""
+    return DataError(
+        f"{label} holds {rows:,} rows by its metadata, but {seen:,} came out of the reader: the file is "
+        "damaged"
+    )
 
 
 def unreadable(label: str, error: BaseException) -> DataError:

@@ -38,7 +38,10 @@ class _Chunk:
 
 
 class Located:
-    """Entries of one log's rows, each row once. Append, then read as often as needed; close in the end."""
+    """Entries of one log's rows, each row once. Append, then read as often as needed; close in the end.
+
+    entries: how many there are; last: the greatest number of a row among them, -1 without any.
+    """
 
     def __init__(
         self, planes: Sequence[np.dtype[Any]], folder: Path, hold_bytes: int, window_rows: int = _WINDOW_ROWS
@@ -52,6 +55,7 @@ class Located:
         self._waiting_entries = 0
         self._chunks: list[_Chunk] = []
         self.entries = 0
+        self.last = -1
 
     def append(self, planes: Planes) -> None:
         """Add entries in any order."""
@@ -60,6 +64,7 @@ class Located:
         self._waiting.append(planes)
         self._waiting_entries += len(planes[0])
         self.entries += len(planes[0])
+        self.last = max(self.last, int(planes[0].max()))
         if self._waiting_entries >= _CHUNK_ENTRIES:
             self._settle()
 
@@ -120,3 +125,16 @@ class Located:
         """Free memory and disk."""
         self._chunks, self._waiting = [], []
         self._scratch.close()
+
+
+def evenly(pieces: Iterator[Planes], entries: int) -> Iterator[Planes]:
+    """The same entries by so many at a time; the last may be fewer."""
+    held: Planes = []
+    for planes in pieces:
+        held = [np.concatenate(both) for both in zip(held, planes, strict=True)] if held else planes
+        whole = len(held[0]) - len(held[0]) % entries
+        for start in range(0, whole, entries):
+            yield [plane[start : start + entries] for plane in held]
+        held = [plane[whole:] for plane in held]
+    if held and len(held[0]):
+        yield held

@@ -108,7 +108,8 @@ class LazyShard(BaseShard):
         self._frame = frame
         self._bounds = bounds
         try:
-            self._schema = dict(frame.collect_schema())
+            # Of a clone: a frame that was asked itself no longer hands numbers and filters down to its scan.
+            self._schema = dict(frame.clone().collect_schema())
         except (PolarsError, OSError) as error:
             raise unreadable(label, error) from error
         inside = expanded(self._schema)
