@@ -1,5 +1,7 @@
 """Addresses of object stores and web servers: which texts are one, how they are shown, what errors mean.
 
+Likewise the names of tables of a DuckDB file.
+
 Credentials never reach a message, a tally or a report: what may carry them is cut off before.
 """
 
@@ -25,6 +27,10 @@ _MISSING = {
 }
 # What asks a machine's own service for credentials. It is asked only where there are no others.
 _ASKED_THE_MACHINE = ("/latest/api/token", "/latest/meta-data", "token request", "Account must")
+# A name in double quotes may hold what else would end it.
+_NAME = re.compile(r'"(?:[^"]|"")+"|[^":.][^:.]*')
+_TABLE = re.compile(rf"(?:{_NAME.pattern})(?:\.(?:{_NAME.pattern}))*", re.DOTALL)
+_OF_FILE = re.compile(rf"(?P<path>.+?)::(?P<table>{_TABLE.pattern}|[^:]+)", re.DOTALL)
 _UNREACHED = ("connect", "dns", "timed out", "sending request", "timeout")
 
 
@@ -106,3 +112,16 @@ def _endpoint(scheme: str) -> str:
     names = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
     chosen = next((f"{shown(os.environ[name])}, from {name}" for name in names if os.environ.get(name)), None)
     return f" (at {chosen or 'AWS; AWS_ENDPOINT_URL names another store'})"
+
+
+def split_table(text: str) -> tuple[str, str] | None:
+    """The two sides of the `::` in `file.duckdb::table`; None where there is none."""
+    found = _OF_FILE.fullmatch(text)
+    return None if found is None else (found["path"], found["table"])
+
+
+def names_of_table(table: str) -> list[str] | None:
+    """The names that stand between dots, without their quotes; None where they cannot be told."""
+    if _TABLE.fullmatch(table) is None:
+        return None
+    return [name[1:-1].replace('""', '"') if name.startswith('"') else name for name in _NAME.findall(table)]

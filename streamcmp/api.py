@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -119,8 +119,9 @@ def compare(
             "duckdb" (the extra of that name), what pairs and counts; `verify`: "5%" has that share of the ids
             counted again by DuckDB, and stops where it disagrees. None of these changes a result. `on_note`
             is called with a sentence for each thing detected, `on_examples` with ids of rows that were not
-            counted (kind -> the five smallest, as text); `meter`, a `streamcmp.meter.Meter`, tells another
-            thread how far the pass is.
+            counted (kind -> the five smallest, as text; "guard_values" -> what guards that differ hold,
+            where `mismatch` lets them pass); `meter`, a `streamcmp.meter.Meter`, tells another thread how
+            far the pass is.
 
     Returns:
         Report: `results` has one row per slice, accuracies and gain as shares in [-1, 1], `overall` first.
@@ -463,7 +464,7 @@ def flips(
     given = (options.get("on_note"), options.get("meter"))
     with stoppable(), find(comparison, request.resources(options), question, *given) as found:
         if on_examples := options.get("on_examples"):
-            on_examples(found.counted.examples)
+            on_examples(_to_name(found.counted, options))
         tally = found.counted.tally
         check_laws(tally)
         judge(tally, request.policies(options), found.counted.examples, found.counted.tell_apart)
@@ -593,8 +594,15 @@ def _count(
             comparison, resources, options.get("on_note"), options.get("meter"), sketched=sketched
         )
     if on_examples := options.get("on_examples"):
-        on_examples(counted.examples)
+        on_examples(_to_name(counted, options))
     return counted
+
+
+def _to_name(counted: Counted, options: AnyOptions) -> Mapping[str, Sequence[str]]:
+    """Ids worth a note. What guards hold is in the error, where there will be one."""
+    if request.policies(options).mismatch != "error":
+        return counted.examples
+    return {kind: ids for kind, ids in counted.examples.items() if kind != "guard_values"}
 
 
 def _announce_many_slices(tally: Tally, memory: int, on_note: Callable[[str], None] | None) -> None:

@@ -14,6 +14,7 @@ from streamcmp.tally import Tally
 Examples = Mapping[str, Sequence[str]]
 
 _ID_WIDTH = 60
+_INDENT = "\n  "
 _SHOW_IDS = "To see ids, use `streamcmp run` on the two logs."
 
 
@@ -26,7 +27,8 @@ def judge(
         tally: what was counted; one without a ledger is not judged.
         policies: what is an error.
         examples: where the logs are at hand, a few ids as text under "duplicate_a", "duplicate_b",
-            "guard_mismatch", "unmatched_a" and "unmatched_b".
+            "guard_mismatch", "unmatched_a" and "unmatched_b"; and what guards hold where they differ, under
+            "guard_values".
         tell_apart: columns of both logs that might tell rows of one id apart.
 
     Raises:
@@ -125,6 +127,7 @@ def _mismatches(tally: Tally, policies: Policies, ids: Examples) -> Iterator[str
     yield (
         f"{named} differs between the logs in {counted(pairs, 'pair')}{shown}: the evaluation set has "
         "changed. --mismatch drop leaves such pairs out, --mismatch ignore counts them."
+        f"{''.join(f'{_INDENT}{one}' for one in ids.get('guard_values', ()))}"
     )
 
 

@@ -14,15 +14,14 @@ from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from typing import Any, Final, Literal, get_args
 
-from streamcmp.errors import UsageError, shortened
-from streamcmp.terms import Plain, unquoted
+from streamcmp.errors import UsageError
+from streamcmp.terms import Plain, pointed, unquoted
 
 CutKind = Literal["bins", "quantiles", "top"]
 EMPTY: Final = "(empty)"  # the slice of empty lists
 OTHER: Final = "(other)"  # the slice of all that `top` leaves out
 _MOST_EDGES: Final = 10_000
 _LIMITS: Final[dict[CutKind, tuple[int, int]]] = {"quantiles": (2, 1000), "top": (1, 2**31)}
-_BEFORE, _AFTER = 60, 30  # characters shown around a mistake
 _PLAIN_DIGITS: Final = 20  # longer numbers are written with an exponent
 _CUT = re.compile(r"^(?P<of>.*\S)\s*:\s*(?P<kind>[A-Za-z_]+)\s*\((?P<inner>[^()]*)\)\s*$", re.DOTALL)
 _BARE_CUT = re.compile(rf":\s*({'|'.join(get_args(CutKind))})\s*$", re.IGNORECASE)
@@ -101,20 +100,6 @@ def without_as(text: str) -> str:
 def named(term: Sequence[str]) -> tuple[str, ...]:
     """The names that a term's columns have in the report, where no column is called as a text is."""
     return tuple(_name(text) for text in term)
-
-
-def pointed(option: str, text: str, at: int, problem: str) -> UsageError:
-    """The error for a text that is wrong at a character (from 0), with a mark below it."""
-    from rich.cells import cell_len  # some characters are two cells wide
-
-    start, end = max(at - _BEFORE, 0), at + _AFTER
-    line = "".join(char if char.isprintable() else " " for char in text)
-    before = ("..." if start else "") + line[start:at]
-    after = line[at:end] + ("..." if end < len(line) else "")
-    mark = " " * cell_len(before)
-    return UsageError(
-        f"{option} {shortened(text)}, character {at + 1}: {problem}\n  {before}{after}\n  {mark}^"
-    )
 
 
 def intervals(edges: Sequence[str]) -> list[str]:

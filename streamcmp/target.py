@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from streamcmp.addresses import is_address, is_writable, shown
+from streamcmp.addresses import is_address, is_writable, shown, split_table
 from streamcmp.errors import UsageError
 
 _NO_PARQUET = (
@@ -73,8 +73,9 @@ def _path_of(log: str) -> str:
         log = log.removeprefix(prefix)
     if log.endswith(".metadata.json") and Path(log).parent.name == "metadata":
         return str(Path(log).parent.parent)  # an Iceberg table's
-    if "::" in log and not Path(log).exists():
-        log = log.rpartition("::")[0]
+    table = split_table(log)
+    if table is not None and not Path(log).exists():
+        log = table[0]
     return os.path.expanduser(log)  # noqa: PTH111 - a glob is no path
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from streamcmp.errors import UsageError
+from streamcmp.errors import UsageError, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 _QUOTES = "\"'"
+_BEFORE, _AFTER = 60, 30  # characters shown around a mistake
 
 
 class Plain(str):
@@ -33,7 +34,9 @@ def split_term(text: str, option: str) -> tuple[str, ...]:
     parts.append(text[start:])
     names = tuple(unquoted(part.strip()) for part in parts)
     if not all(names):
-        raise UsageError(f"{option} {text!r}: a column name is empty")
+        empty = next(index for index, name in enumerate(names) if not name)
+        at = sum(len(part) + 1 for part in parts[:empty])
+        raise pointed(option, text, at, "a column name is empty")
     return names
 
 
@@ -70,24 +73,39 @@ def unquoted(name: str) -> str:
     return name
 
 
+def pointed(option: str, text: str, at: int, problem: str) -> UsageError:
+    """The error for a text that is wrong at a character (from 0), with a mark below it."""
+    from rich.cells import cell_len  # some characters are two cells wide
+
+    start, end = max(at - _BEFORE, 0), at + _AFTER
+    line = "".join(char if char.isprintable() else " " for char in text)
+    before = ("..." if start else "") + line[start:at]
+    after = line[at:end] + ("..." if end < len(line) else "")
+    mark = " " * cell_len(before)
+    return UsageError(
+        f"{option} {shortened(text)}, character {at + 1}: {problem}\n  {before}{after}\n  {mark}^"
+    )
+
+
 def _commas(text: str, option: str) -> list[int]:
     """Positions of the commas that separate."""
     positions: list[int] = []
-    expected: list[str] = []  # closing brackets still to come, innermost last
-    quote = ""
+    expected: list[tuple[str, int]] = []  # closing brackets still to come, and where they were opened
+    quote, opened = "", 0
     for position, char in enumerate(text):
         if quote:
             quote = "" if char == quote else quote
         elif char in _QUOTES and _opens(text, position):
-            quote = char
+            quote, opened = char, position
         elif char in _CLOSING:
-            expected.append(_CLOSING[char])
-        elif expected and char == expected[-1]:
+            expected.append((_CLOSING[char], position))
+        elif expected and char == expected[-1][0]:
             expected.pop()
         elif char == "," and not expected:
             positions.append(position)
     if quote or expected:
-        raise UsageError(f"{option} {text!r}: {quote or expected[-1]} is missing at the end")
+        missing, opened = (quote, opened) if quote else expected[-1]
+        raise pointed(option, text, opened, f"{text[opened]} is never closed: {missing} is missing")
     return positions
 
 

@@ -73,6 +73,29 @@ def test_mistakes_point_at_the_character(text: str, at: int, says: str) -> None:
     assert mark == f"  {' ' * (at - 1)}^"
 
 
+@pytest.mark.parametrize(
+    ("text", "at", "says"),
+    [
+        ("x:bins(0,1", 7, "( is never closed: ) is missing"),
+        ("f(g(a) AS n", 2, "( is never closed: ) is missing"),
+        ("a,f[b}", 4, "[ is never closed: ] is missing"),
+        ("f(a,{b,c", 5, "{ is never closed: } is missing"),
+        ("a,'b", 3, "' is never closed: ' is missing"),
+        ('a, "b,c', 4, '" is never closed: " is missing'),
+        ("a,,b", 3, "a column name is empty"),
+        ("a,", 3, "a column name is empty"),
+        ('"",a', 1, "a column name is empty"),
+    ],
+)
+def test_what_splits_no_term_is_pointed_at(text: str, at: int, says: str) -> None:
+    with pytest.raises(UsageError) as error:
+        split_term(text, "--by")
+    message, line, mark = str(error.value).split("\n")
+    assert message == f"--by {text!r}, character {at}: {says}"
+    assert line == f"  {text}"
+    assert mark == f"  {' ' * (at - 1)}^"
+
+
 def test_a_mistake_in_a_long_or_wide_text() -> None:
     with pytest.raises(UsageError) as error:
         parse_part("長" * 3 + ":bins(0,x)")

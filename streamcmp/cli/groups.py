@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import MISSING, fields
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """`command(logs: Logs, talk: Talk)` as a function of all their fields, which builds the groups.
 
-    A parameter that is no dataclass stays as it is.
+    A parameter that is no dataclass stays as it is. What a group names in `refused` is understood, so that a
+    command can say why it does not take it, but stands in no --help.
     """
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, type] = {}
@@ -24,6 +26,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             continue
         groups[name] = kind
         types = get_type_hints(kind, include_extras=True)
+        types |= {name: _hidden(types[name]) for name in getattr(kind, "refused", ())}
         flat += [
             Parameter(
                 field.name,
@@ -46,3 +49,10 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     flattened.__signature__ = Signature(flat)  # type: ignore[attr-defined]
     flattened.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
     return flattened
+
+
+def _hidden(annotation: Any) -> Any:
+    """The option of this annotation, in no --help."""
+    option = copy(annotation.__metadata__[0])
+    option.hidden = True
+    return Annotated[annotation.__origin__, option]

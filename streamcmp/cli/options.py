@@ -27,6 +27,21 @@ def option(name: str, help: str, panel: str | None = None, **more: Any) -> Any: 
     return typer.Option(name, help=help, rich_help_panel=panel, envvar=variable, show_envvar=False, **more)
 
 
+def share(name: str, help: str, panel: str) -> Any:  # noqa: A002 - typer's word
+    """An option whose value is a share or a difference of shares: 0.02 or 2%."""
+    return option(name, help, panel, parser=_share, metavar="SHARE")
+
+
+def _share(text: str) -> float:
+    plain = text.strip()
+    digits = plain.removesuffix("%").rstrip()
+    try:
+        # Through the decimal point, as 0.3 / 100 is not 0.003.
+        return float(plain if digits == plain else f"{digits}e-2")
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no number; write for example 0.02 or 2%") from None
+
+
 def choice(
     name: str,
     help: str,  # noqa: A002 - typer's word
@@ -209,11 +224,11 @@ class Statistics:
     ] = None
     ci: Annotated[GainInterval | None, choice("--ci", "interval of the gain", GainInterval, _TEST)] = None
     confidence: Annotated[
-        float | None, option("--confidence", "its level; alpha is 1 - this (default: 0.95)", _TEST)
+        float | None, share("--confidence", "its level; alpha is 1 - this (default: 0.95)", _TEST)
     ] = None
     margin: Annotated[
         float | None,
-        option("--margin", "is it worse by less than this, or as good within it? 0.01 is one point", _TEST),
+        share("--margin", "is it worse by less than this, or as good within it? 0.01 or 1%", _TEST),
     ] = None
     odds: Annotated[
         OddsInterval | None,
@@ -221,7 +236,7 @@ class Statistics:
     ] = None
     mde: Annotated[bool, option("--mde", "add the gain that so many pairs could detect", _TEST)] = False
     power: Annotated[
-        float | None, option("--power", "with which chance --mde detects (default: 0.8)", _TEST)
+        float | None, share("--power", "with which chance --mde detects (default: 0.8)", _TEST)
     ] = None
     anytime: Annotated[
         bool, option("--anytime", "add an e-value, which holds however often you look", _TEST)

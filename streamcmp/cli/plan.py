@@ -11,7 +11,7 @@ import typer
 from streamcmp.analysis import Alternative, Test
 from streamcmp.cli.groups import grouped
 from streamcmp.cli.hand import ENDINGS, ShowTest
-from streamcmp.cli.options import Talk, choice, option
+from streamcmp.cli.options import Talk, choice, option, share
 from streamcmp.cli.output import chosen_format, write
 from streamcmp.cli.stderr import Notes
 from streamcmp.target import check_target
@@ -26,21 +26,21 @@ _PLAN = "The plan"
 class Plan:
     """What is known, and what is asked."""
 
-    gain: Annotated[
-        float | None, option("--gain", "the true gain that shall be shown; 0.02 is two points", _PLAN)
-    ] = None
-    psi: Annotated[float | None, option("--psi", "the share of discordant pairs to expect", _PLAN)] = None
+    gain: Annotated[float | None, share("--gain", "the true gain that shall be shown; 0.02 or 2%", _PLAN)] = (
+        None
+    )
+    psi: Annotated[float | None, share("--psi", "the share of discordant pairs to expect", _PLAN)] = None
     n: Annotated[int | None, option("--n", "pairs, for the gain and the chance they have", _PLAN)] = None
     power: Annotated[
-        float | None, option("--power", "the chance of showing the gain (default: 0.8)", _PLAN)
+        float | None, share("--power", "the chance of showing the gain (default: 0.8)", _PLAN)
     ] = None
     test: Annotated[Test | None, choice("--test", "which test decides", Test, _PLAN)] = None
     alternative: Annotated[
         Alternative | None, choice("--alternative", "what is asked of the right model", Alternative, _PLAN)
     ] = None
-    confidence: Annotated[
-        float | None, option("--confidence", "alpha is 1 - this (default: 0.95)", _PLAN)
-    ] = None
+    confidence: Annotated[float | None, share("--confidence", "alpha is 1 - this (default: 0.95)", _PLAN)] = (
+        None
+    )
 
 
 @grouped

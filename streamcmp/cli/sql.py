@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
+from streamcmp.cli.config import terms_of_environment
 from streamcmp.cli.groups import grouped
-from streamcmp.cli.options import LOGS, SHOW, Logs, Names, RowPolicies, Talk, choice, option
+from streamcmp.cli.options import LOGS, SHOW, Logs, Names, RowPolicies, Talk, Texts, choice, option
 from streamcmp.cli.output import write
 from streamcmp.cli.reading import reading
 from streamcmp.cli.stderr import Notes
@@ -37,12 +38,27 @@ class Statement:
 
 @dataclass(frozen=True, kw_only=True)
 class Tables(Logs):
-    """As the logs of other commands, but for what is named."""
+    """As the logs of other commands, but for what is named, and without what only files have."""
 
+    refused: ClassVar[tuple[str, ...]] = (
+        "metric", "left_metric", "right_metric", "truth", "truth_columns", "slices", "slices_columns",
+        "model_column", "left_model", "right_model", "id_normalize", "id_strip_prefix", "id_regex",
+        "input_format", "left_input_format", "right_input_format", "columns", "left_columns", "right_columns",
+    )  # fmt: skip
     left: Annotated[
         list[str], option("--left", "the baseline's table or view, as the dialect names it", LOGS)
     ]
     right: Annotated[list[str], option("--right", "the candidate's table, likewise", LOGS)]
+    on: Annotated[Texts, option("--on", "id columns (a, or a,b)", LOGS)] = None
+    by: Annotated[
+        Texts,
+        option(
+            "--by",
+            "a family of slices: a column, as it is; a,b crosses two; repeat for more",
+            LOGS,
+            callback=terms_of_environment,
+        ),
+    ] = None
 
 
 @grouped

@@ -121,6 +121,8 @@ class Notes:
         for kind, words in _EXAMPLES.items():
             if some := ids.get(kind):
                 self.note(f"{words}: {', '.join(some)}", "examples", kind=kind, ids=list(some))
+        for text in ids.get("guard_values", ()):
+            self.note(f"guards differ: {text}", "guard_values")
 
     @contextmanager
     def pass_(self) -> Iterator[Meter]:

@@ -50,7 +50,10 @@ class Advised:
 
 @dataclass(frozen=True)
 class Counted:
-    """A tally, and up to five ids of each kind that a message may name. Ids are no part of the tally."""
+    """A tally, and up to five ids of each kind that a message may name. Ids are no part of the tally.
+
+    Under "guard_values" there is, for the first of those whose guards differ, what these hold.
+    """
 
     tally: Tally
     examples: Mapping[str, Sequence[str]]
@@ -217,7 +220,12 @@ def concluded(
         rows = ledger.side(side).rows if pair.shard == WHOLE else read.rows
         inputs[side] = {"paths": list(read.paths), "bytes": read.bytes, "rows": rows}
     tally = Tally(tables, ledger, pair.rule, (Part(inputs, pair.shard),))
-    named = examples.resolve(pair)
+    found = examples.resolve(pair)
+    named = {kind: [pair.show_id(value) for value in ids.to_list()] for kind, ids in found.items()}
+    if "guard_mismatch" in found:
+        from streamcmp.engines.differing import differing  # only who must name some pays
+
+        named["guard_values"] = differing(pair, found["guard_mismatch"])
     if not ledger.a.matched and not pair.positional and pair.shard == WHOLE:
         for side, log in zip(SIDES, (pair.a, pair.b), strict=True):
             if ledger.side(side).unmatched:

@@ -19,9 +19,11 @@ from streamcmp.logs.model import CORRECT, MISSING, WRONG
 from streamcmp.tally import COUNTERS, OVERALL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from streamcmp.comparison import Rule, SideName
+
+    Refusal = Callable[[exp.Expr, exp.Expr], tuple[exp.Expr, exp.Expr] | None]
 
     Term = tuple[exp.Expr, ...]
 
@@ -54,6 +56,8 @@ class SideQuery:
     excluded: exp.Expr | None
     guards: Term
     families: tuple[Term | None, ...]
+    # Per guard, of its two values: when they cannot be compared, and what fails then. Side a's count.
+    refusals: tuple[Refusal, ...] = ()
 
 
 def statement(
@@ -160,7 +164,10 @@ def _pairs(sides: Mapping[SideName, SideQuery], width: int) -> exp.Select:
     columns: list[exp.Expr] = [column(f"id{index}", "a") for index in range(width)]
     columns += [column("outcome", side).as_(f"{side}_outcome", quoted=True) for side in SIDES]
     for index in range(len(sides["a"].guards)):
-        differs = _differ(column(f"guard{index}", "a"), column(f"guard{index}", "b"))
+        one, other = (column(f"guard{index}", side) for side in SIDES)
+        differs = _differ(one, other)
+        if sides["a"].refusals and (refused := sides["a"].refusals[index](one, other)) is not None:
+            differs = exp.case().when(*refused).else_(differs)
         columns.append(differs.as_(f"guard{index}", quoted=True))
     for term, (left, right) in enumerate(zip(sides["a"].families, sides["b"].families, strict=True)):
         names = [_slice(term, index) for index in range(len(left or right or ()))]

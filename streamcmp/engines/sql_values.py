@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from streamcmp.engines.sql import choose, column, number, text
+from streamcmp.engines.sql import choose, column, flag, number, text
 from streamcmp.logs.model import CORRECT, MISSING, WRONG
 from streamcmp.logs.outcome import FALSE_WORDS, TRUE_WORDS
 
@@ -42,6 +42,8 @@ _TYPE_OF = {
     "snowflake": ("SYSTEM$TYPEOF", ("float[double]", "float", "double")),
     "clickhouse": ("toTypeName", ("float64", "float32", "nullable(float64)", "nullable(float32)")),
 }
+# Of these, those of 32 bits.
+_NARROW = ("float", "real", "float32", "nullable(float32)")
 # Where the text of a float is not its shortest one, or no float is narrower than a double.
 _NOT_BY_TEXT = ("snowflake", "redshift", "bigquery")
 
@@ -68,6 +70,34 @@ class Meaning:
         if label_type == "number":
             return self._number(name)
         return self.text_id(name) if label_type == "text" else self.plain(name)
+
+    def guard_refusal(self, one: exp.Expr, other: exp.Expr, *, name: str) -> tuple[exp.Expr, exp.Expr] | None:
+        """When two guards cannot be compared, and what fails then: floats of two widths that are not equal.
+
+        They would have to meet at the narrower, which has other names in every dialect.
+        """
+        if self.dialect not in _TYPE_OF or self.dialect in _NOT_BY_TEXT:
+            return None
+        _, floats = _TYPE_OF[self.dialect]
+        typed = (self._has_type(each, floats) for each in (one, other))
+        narrow = (flag(self._has_type(each, _NARROW)) for each in (one, other))
+        differ = _unequal(one.copy(), other.copy())
+        problem = "a guard is a float of 32 bits in one table and of 64 in the other, so give both one type"
+        return exp.and_(*typed, _unequal(*narrow), differ), _refuse_of(problem, name, one)
+
+    def label_refusal(
+        self, one: exp.Expr, other: exp.Expr, *, name: str, label_type: LabelType | None
+    ) -> tuple[exp.Expr, exp.Expr] | None:
+        """The same for labels. As texts, a boolean is spelled by the engine: another's True would differ."""
+        if label_type == "number":
+            return None
+        if label_type != "text":
+            return self.guard_refusal(one, other, name=name)
+        lower = [exp.Lower(this=each.copy()) for each in (one, other)]
+        alike = exp.EQ(this=lower[0], expression=lower[1])
+        logical = exp.and_(alike, _among(lower[0].copy(), ("true", "false")))
+        problem = "a label in another case than the other table's, or a boolean"
+        return exp.and_(_unequal(one.copy(), other.copy()), logical), _refuse_of(problem, name, one)
 
     def _number(self, name: str) -> exp.Expr:
         """As a double, null where it is NaN; those that a double cannot tell apart are refused."""
@@ -177,9 +207,17 @@ class Meaning:
     def _is_float(self, name: str) -> exp.Expr | None:
         if self.dialect not in _TYPE_OF:
             return None
-        function, floats = _TYPE_OF[self.dialect]
-        type_name = exp.cast(exp.Anonymous(this=function, expressions=[column(name)]), "VARCHAR")
-        return _among(exp.Lower(this=type_name), floats)
+        return self._has_type(column(name), _TYPE_OF[self.dialect][1])
+
+    def _has_type(self, value: exp.Expr, names: Sequence[str]) -> exp.Expr:
+        """Whether a value's type has one of these names, in a dialect that can tell."""
+        function, _ = _TYPE_OF[self.dialect]
+        type_name = exp.cast(exp.Anonymous(this=function, expressions=[value.copy()]), "VARCHAR")
+        return _among(exp.Lower(this=type_name), names)
+
+
+def _unequal(one: exp.Expr, other: exp.Expr) -> exp.NEQ:
+    return exp.NEQ(this=one, expression=other)
 
 
 def _both(first: exp.Expr, second: exp.Expr) -> exp.EQ:
@@ -218,7 +256,12 @@ def _refuse_large(found: exp.Case, name: str, value: exp.Expr) -> exp.Case:
 
 def _refuse(problem: str, name: str) -> exp.Cast:
     """Fails, with problem, column and value in the message: a text that begins so is no integer."""
+    return _refuse_of(problem, name, column(name))
+
+
+def _refuse_of(problem: str, what: str, value: exp.Expr) -> exp.Cast:
+    spelled = exp.cast(value.copy(), "VARCHAR")
     said = exp.Concat(
-        expressions=[text(f"streamcmp: {problem}; {name} is "), _text(name)], safe=False, coalesce=False
+        expressions=[text(f"streamcmp: {problem}; {what} is "), spelled], safe=False, coalesce=False
     )
     return exp.cast(said, "INT")

@@ -7,6 +7,7 @@ import math
 import re
 import shlex
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 import sqlglot
@@ -98,6 +99,10 @@ def build(comparison: Comparison, dialect: str, tables: Tables) -> tuple[exp.Exp
                 *(meaning.label(fold(guard[side]), label_type) for guard in label),
             ),
             tuple(tuple(meaning.plain(fold(name)) for name in term) if carried else None for term in terms),
+            (
+                *(partial(meaning.guard_refusal, name=guard["a"]) for guard in named),
+                *(partial(meaning.label_refusal, name=guard["a"], label_type=label_type) for guard in label),
+            ),
         )
     labels = [[_label(name, dialect) for name in term] for term in comparison.by]
     return statement(sides, rule, labels, json.dumps(rule.to_dict())), rule

@@ -163,7 +163,7 @@ def agree(guard: Guard, views: Mapping[SideName, View], declared: LabelType | No
             )
     kinds: set[Kind] = {column.kind for _, column in seen}
     dtypes = [column.dtype for _, column in seen]
-    if guard.automatic and declared == "number" and kinds <= NUMBERS | TEXTS:
+    if guard.automatic and declared == "number" and kinds <= NUMBERS | TEXTS and kinds != {"float"}:
         return replace(guard, kind="float")
     as_text = guard.automatic and declared == "text"
     if "bool" in kinds and (as_text or kinds == {"bool", "untyped"}):

@@ -14,6 +14,7 @@ import polars as pl
 from polars.exceptions import InvalidOperationError, PolarsError
 from polars.selectors import by_name
 
+from streamcmp import interrupt
 from streamcmp.ahead import ahead
 from streamcmp.comparison import SideName
 from streamcmp.errors import BadValue, DataError, InternalError
@@ -77,6 +78,21 @@ class Cook:
                 columns = self._columns(batch, names, part)
                 yield self._identify(recipe, batch, columns, _place(part, before))
                 before += batch.height
+
+    def side_by_side(self, chunk_rows: int) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+        """Batches of the raw columns, each with its canonical one; unchecked."""
+        readers = self._readers()
+        for part in self.parts:
+            before = 0
+            for raw in self._raw(part, self._names(), chunk_rows):
+                interrupt.check()
+                where = _place(part, before)
+                before += raw.height
+                columns = self._columns(raw, self._names(), part)
+                with self._blaming(where):
+                    batch = self._with_attached(raw, columns, where, readers)
+                    canonical = batch.select(_exprs(self._build(columns, where)))
+                yield batch, canonical
 
     def head(self, rows: int) -> pl.DataFrame | None:
         """At most the first `rows` rows of the first shard, unchecked; None where only a pass would tell."""

@@ -65,8 +65,8 @@ class Examples:
             if sum(map(len, known)) > 2 * _KEPT_KEYS:  # seldom, as sorting is dear
                 self._keys[kind] = [_smallest_keys(known)]
 
-    def resolve(self, pair: LogPair) -> dict[str, list[str]]:
-        """Kind -> up to five ids as text, smallest first.
+    def resolve(self, pair: LogPair) -> dict[str, pl.Series]:
+        """Kind -> up to five canonical ids, smallest first.
 
         Reads the logs again where only hashes are known.
         """
@@ -81,7 +81,7 @@ class Examples:
         alike = self._apart_by_normalization()
         if len(alike):
             found["normalization"] = _smallest(alike)
-        return {kind: [pair.show_id(value) for value in ids.to_list()] for kind, ids in found.items()}
+        return found
 
     def _find(self, log: CanonicalLog, kinds: Sequence[ExampleKind]) -> dict[str, pl.Series]:
         found: dict[str, pl.Series] = {}

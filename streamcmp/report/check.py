@@ -59,6 +59,8 @@ def _pairs(found: Mapping[str, Any]) -> Iterator[str]:
     for kind, words in _KINDS.items():
         if ids := found["examples"].get(kind):
             yield f"  ids {words}: {', '.join(ids)}"
+    for text in found["examples"].get("guard_values", ()):
+        yield f"    {text}"
     for guard in found["guards"]:
         pairs = counted(guard["pairs"], "pair")
         yield f"  guards differ in {guard['differ']:,} of {pairs} of {guard['slice']}"

@@ -226,6 +226,7 @@ def test_what_was_dropped_on_request_is_shown_by_its_ids(cli: Cli) -> None:
     assert ran.code == 0, ran.err
     assert "note: duplicate ids on the left: 2, 3\n" in ran.err
     assert "note: ids whose guard differs: 6\n" in ran.err
+    assert "note: guards differ: id 6: gold is 'y' on the left, 'x' on the right\n" in ran.err
 
 
 @pytest.mark.usefixtures("logs")

@@ -70,6 +70,10 @@ def test_counts_in_hand(cli: Cli) -> None:
         (["--n", "100"], {"n": 100}),
         (["--test", "mid-p", "--alternative", "better"], {"test": "mid-p", "alternative": "better"}),
         (["--n", "100", "--margin", "0.01"], {"n": 100, "margin": 0.01}),
+        (
+            ["--n", "100", "--margin", "2.3%", "--confidence", "90 %"],
+            {"n": 100, "margin": 0.023, "confidence": 0.9},
+        ),
         (["--odds", "mid-p", "--anytime"], {"odds": "mid-p", "anytime": True}),
         (["--n", "100", "--mde", "--power", "0.9"], {"n": 100, "mde": True, "power": 0.9}),
         (["--n", "100", "--ci", "wald", "--confidence", "0.8"], {"n": 100, "ci": "wald", "confidence": 0.8}),
@@ -78,6 +82,13 @@ def test_counts_in_hand(cli: Cli) -> None:
 def test_counts_in_hand_as_json_are_the_library_s(cli: Cli, options: list[str], keywords: object) -> None:
     ran = cli("test", "--won", 14, "--lost", 4, "--format", "json", *options)
     assert json.loads(ran.out) == streamcmp.mcnemar(4, 14, **keywords).to_dict()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["2x", "%", "nan%", "2%%"])
+def test_a_share_is_a_number_or_a_percentage(cli: Cli, text: str) -> None:
+    ran = cli("test", "--won", 14, "--lost", 4, "--margin", text)
+    assert ran.code == 2
+    assert f"'--margin': {text!r} is no number; write for example 0.02 or 2%" in ran.err
 
 
 @pytest.mark.parametrize(

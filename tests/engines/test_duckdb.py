@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -161,6 +162,47 @@ def test_tables_of_a_database_file_are_logs(database: str, engine: Any) -> None:
     some = api.compare(f"{database}::best.ones", f"{database}::old", engine=engine)
     assert some.ledger is not None
     assert (some.ledger.a.paired, some.ledger.b.unmatched) == (50, 150)
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("a.b", '"a.b"'),
+        ("a.b", 'main."a.b"'),
+        ("a.b", '"runs"."main"."a.b"'),
+        ("a::b", '"a::b"'),
+        ('"q"', '"""q"""'),
+        ("a b", "a b"),
+    ],
+)
+def test_names_with_dots_stand_in_quotes(database: str, name: str, written: str) -> None:
+    quoted = name.replace('"', '""')
+    with duckdb.connect(database) as connection:
+        connection.execute(f'CREATE TABLE "{quoted}" AS SELECT * FROM old')
+    report = api.compare(f"{database}::{written}", f"{database}::old")
+    assert report.ledger is not None
+    assert report.ledger.a.paired == LEFT.height
+    assert main(["convert", f"{database}::{written}", "--output", database]) == 2
+    # One that is not there is told beside those that are, as they are written.
+    with pytest.raises(UsageError, match="its tables: ") as caught:
+        api.compare(f"{database}::old", f"{database}::a.c")
+    tables = str(caught.value).partition("its tables: ")[2].split(", ")
+    assert {re.sub(r'.*main"?\.', "", written), "best.ones", "old"} <= set(tables)
+
+
+@pytest.mark.parametrize("written", ['"a.b', "a..b", ".a", 'main."a"b'])
+def test_what_is_no_name_of_a_table(database: str, written: str) -> None:
+    with pytest.raises(UsageError, match=f"{re.escape(written)} is no name of a table.*double quotes"):
+        api.compare(f"{database}::{written}", f"{database}::old")
+
+
+def test_a_file_of_another_kind_has_no_tables(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.parquet")
+    LEFT.write_parquet(path)
+    with pytest.raises(
+        DataError, match=r"--right .*a\.parquet::old: .*the file itself, write --right .*a\.parquet$"
+    ):
+        api.compare(path, f"{path}::old")
 
 
 def test_a_database_file_is_not_overwritten(database: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -458,3 +458,42 @@ def test_without_sqlglot_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("streamcmp.extras.find_spec", lambda _name: None)
     with pytest.raises(UsageError, match=r"pip install 'streamcmp\[sql\]'"):
         api.sql("a", "b", dialect="postgres")
+
+
+FLOATS = (pl.Series([0.1, 0.5], dtype=pl.Float32), pl.Series([0.1, 0.5]))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "asked", "says"),
+    [
+        (
+            pl.Series([True, False]),
+            pl.Series(["True", "False"]),
+            {"label_type": "text"},
+            "label in another case",
+        ),
+        (pl.Series(["A", "True"]), pl.Series(["A", "true"]), {"label_type": "text"}, "a label in"),
+        (*FLOATS, {"correct": "ok", "guards": ("v",)}, "v is 0.1"),
+        (*FLOATS[::-1], {"correct": "ok", "guards": ("v",)}, "a guard is a float of 32 bits in one table"),
+        (pl.Series([True, False]), pl.Series(["true", "false"]), {"label_type": "text"}, None),
+        (pl.Series(["A", "b"]), pl.Series(["A", "B"]), {"label_type": "text"}, None),
+        (FLOATS[0][1:], FLOATS[1][1:], {"correct": "ok", "guards": ("v",)}, None),
+        (FLOATS[0], FLOATS[0], {"correct": "ok", "guards": ("v",)}, None),
+        (*FLOATS, {"label_type": "number"}, None),
+        (*FLOATS, {"label_type": "text"}, None),
+    ],
+)
+def test_guards_differ_where_they_do_for_the_local_engine_or_are_refused(
+    left: pl.Series, right: pl.Series, asked: dict[str, Any], says: str | None
+) -> None:
+    frames = [
+        pl.DataFrame({"id": range(len(values)), "ok": [True] * len(values), "p": values, "v": values})
+        for values in (left, right)
+    ]
+    outcome: dict[str, Any] = {} if "correct" in asked else {"prediction": "p", "label": "v"}
+    full = comparison(frames[0], frames[1], policies=Policies(mismatch="drop"), **outcome, **asked)
+    if says is not None:
+        with pytest.raises(duckdb.Error, match=says):
+            on_duckdb(full)
+    else:
+        assert on_duckdb(full).ledger == count(full, Resources()).tally.ledger

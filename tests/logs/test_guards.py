@@ -142,3 +142,12 @@ def test_labels_of_two_types() -> None:
 def test_a_truth_file_supplies_the_labels() -> None:
     frame = both("pred", "label")
     assert opened(frame, frame, truth=both("label")).guards == ()
+
+
+def test_labels_that_are_numbers_meet_at_the_narrower_float() -> None:
+    left, right = (
+        pl.DataFrame({"id": [1, 2], "prediction": values, "label": values})
+        for values in (pl.Series([0.1, 0.5], dtype=pl.Float32), pl.Series([0.1, 0.7]))
+    )
+    for declared in (None, "number"):
+        assert agreement(opened(left, right, label_type=declared)) == [True, False]
