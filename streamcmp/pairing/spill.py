@@ -33,7 +33,7 @@ _CHUNK_ROWS = 250_000  # their words fit the caches
 _BUCKET_ROWS = 250_000  # of both sides; what matching a bucket touches fits the caches then (measured)
 _LEAST_GROUP_ROWS, _MOST_GROUP_ROWS = 500_000, 2_000_000  # of both sides, read at once
 _MOST_CHUNKS = 1_000  # of a side, as memory allows: each is read once for every group of buckets
-_HOLD_BYTES = 64 * 2**20  # small logs never touch the disk; for large ones the page cache does as well
+_HOLD_BYTES = 32 * 2**20  # small logs never touch the disk; for large ones the page cache does as well
 
 
 def bucket_bits(rows: int) -> int:
