@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.int64]
 
+_LONG = (pl.String, pl.Binary)
 _NUMBER = "\0row"  # no column of a log is called so
 
 
@@ -108,9 +109,7 @@ def _from_batches(part: Part, pick: Pick, asked: _Asked) -> Iterator[Picked]:
 
 
 def _from_scan(part: Part, frame: pl.LazyFrame, pick: Pick, asked: _Asked) -> Iterator[Picked]:
-    # Polars picks rows before it decodes all their texts only where the filter looks at a column of the file.
-    beside = next((name for name, dtype in part.schema.items() if not dtype.is_nested()), None)
-    looked_at = [pl.col(_NUMBER)] if beside is None else [pl.col(_NUMBER), by_name(beside).as_expr()]
+    looked_at = [pl.col(_NUMBER), *(by_name(name).as_expr() for name in _beside(part, pick.names))]
     kept = pl.map_batches(looked_at, asked.keep, return_dtype=pl.Boolean, is_elementwise=True)
     lacking = [pl.lit(None).alias(name) for name in pick.names if name not in part.schema]
     numbered = frame.with_row_index(_NUMBER).head(asked.rows).filter(kept)
@@ -122,6 +121,16 @@ def _from_scan(part: Part, frame: pl.LazyFrame, pick: Pick, asked: _Asked) -> It
     except DataError as error:
         raise asked.failed or error from error
     asked.conclude(part)
+
+
+def _beside(part: Part, names: Sequence[str]) -> list[str]:
+    """The column of the file that the filter looks at, if any is fit; else Polars decodes texts before it.
+
+    That column is decoded whole: best a short one that is read anyway; of texts the id, which is named last.
+    """
+    places = {name: place for place, name in enumerate(names)}
+    fit = [(name, dtype) for name, dtype in part.schema.items() if not dtype.is_nested() and dtype != pl.Null]
+    return [name for name, _ in sorted(fit, key=lambda one: (one[1] in _LONG, -places.get(one[0], -1)))[:1]]
 
 
 class _Asked:

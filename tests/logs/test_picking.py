@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from streamcmp.errors import DataError, InternalError
 from streamcmp.logs.formats.parquet import open_parquet
 from streamcmp.logs.model import LogPair
-from streamcmp.logs.picking import Pick, Wanted, in_turn, picked
+from streamcmp.logs.picking import Pick, Wanted, _beside, in_turn, picked
 from streamcmp.logs.shown import sides
+from streamcmp.logs.view import Part
 from streamcmp.meter import Meter
 from tests.logs.opened import opened
 
@@ -100,6 +101,19 @@ def test_texts_of_other_rows_are_not_decoded(tmp_path: Path) -> None:
     )
     plan = open_parquet(path).lazy().with_row_index("number").head(9).filter(kept).explain(engine="streaming")
     assert plan.startswith("Parquet SCAN")
+
+
+def test_the_filter_looks_at_a_short_column(tmp_path: Path) -> None:
+    texts = log_of(9).select("text", id="text", more="text")
+    for frame, names, beside in (
+        (log_of(9).select("text", "correct", "id"), ["text", "id"], ["id"]),
+        (log_of(9).select("text", "correct"), ["text"], ["correct"]),
+        (texts, ["more", "id"], ["id"]),
+        (pl.DataFrame({"list": [[1]]}), ["list"], []),
+    ):
+        path = write(frame, tmp_path / "log.parquet", 50)
+        shard = open_parquet(path)
+        assert _beside(Part(shard, shard.schema(), sparse=False, label="log"), names) == beside
 
 
 def test_a_row_that_is_not_there_is_seen(tmp_path: Path) -> None:
