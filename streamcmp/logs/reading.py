@@ -250,7 +250,9 @@ class Cook:
         if frame is None:
             return part.shard.batches(names)
         lacking = [pl.lit(None).alias(name) for name in names if name not in part.schema]
-        numbered = frame.with_row_index(_NUMBER).with_columns(lacking).select(by_name(_NUMBER, *names))
+        asked = frame.clone()
+        asked.collect_schema()  # so numbers are given behind the scan: within it more rows wait (measured)
+        numbered = asked.with_row_index(_NUMBER).with_columns(lacking).select(by_name(_NUMBER, *names))
         return _in_order(stream(numbered, chunk_rows, rows=part.shard.rows, label=part.label), part.label)
 
     def _columns(self, batch: pl.DataFrame, names: Sequence[str], part: Part) -> dict[str, Column]:
