@@ -102,11 +102,20 @@ class Step:
     spill: int = 0
 
 
+def number_of(text: str) -> float:
+    """The number in '0.02' or '2%'. Raises ValueError where there is none."""
+    plain = text.strip()
+    digits = plain.removesuffix("%").rstrip()
+    if digits == plain:
+        return float(plain)
+    # Through the decimal point, as 0.3 / 100 is not 0.003.
+    return float(digits) / 100 if "e" in digits.lower() else float(f"{digits}e-2")
+
+
 def parse_share(text: str) -> float:
     """The number in '5%' or '0.05'. Raises UsageError where there is none, or none above 0."""
-    plain = text.strip()
     try:
-        share = float(plain.removesuffix("%")) / (100 if plain.endswith("%") else 1)
+        share = number_of(text)
     except ValueError:
         share = 0.0
     if not 0 < share <= 1:

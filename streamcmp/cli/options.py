@@ -16,7 +16,7 @@ from streamcmp.analysis import Adjust, Alternative, GainInterval, OddsInterval, 
 from streamcmp.cli.config import PREFIX, lines_of_environment, load_config, terms_of_environment
 from streamcmp.cli.stderr import Messages, speak
 from streamcmp.comparison import Duplicates, IdType, LabelType, Mismatch, Missing, NullIds, Unmatched
-from streamcmp.resources import Engine, Strategy
+from streamcmp.resources import Engine, Strategy, number_of
 
 Format = Literal["table", "json", "csv", "parquet", "markdown", "junit"]
 
@@ -33,11 +33,8 @@ def share(name: str, help: str, panel: str) -> Any:  # noqa: A002 - typer's word
 
 
 def _share(text: str) -> float:
-    plain = text.strip()
-    digits = plain.removesuffix("%").rstrip()
     try:
-        # Through the decimal point, as 0.3 / 100 is not 0.003.
-        return float(plain if digits == plain else f"{digits}e-2")
+        return number_of(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is no number; write for example 0.02 or 2%") from None
 
